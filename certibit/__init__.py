@@ -139,7 +139,11 @@ if TYPE_CHECKING:
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
     from certibit.theory.checks.problem.assumed import check_assumption
-    from certibit.theory.descent.certify_descent import DescentCertificate, certify_descent
+    from certibit.theory.descent.certify_descent import (
+        DescentCertificate,
+        certify_descent,
+        noise_frontier,
+    )
     from certibit.theory.function_class import ClientClass, FunctionClass
     from certibit.theory.outside_theorem import OutsideTheoremWarning
     from certibit.theory.plan.planning import Plan, plan
@@ -273,6 +277,7 @@ __all__ = [
     "load",
     "masked",
     "mean",
+    "noise_frontier",
     "one_step",
     "parameters",
     "plan",

@@ -11,6 +11,7 @@ from certibit.figures.text.certificates import (
     plain_values,
     written_parameters,
 )
+from certibit.theory.descent.certify_descent import DescentCertificate
 from certibit.theory.descent.descent_account import DescentAccount
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.verdict import FAILS, Known
@@ -20,25 +21,43 @@ def describe_descent(account: DescentAccount) -> str:
     """Say what descent is certified, against what is published, and which steps have one."""
     proof = account.certificate
     theorem = "none applies to these parameters"
-    if account.title is not None:
+    if account.stated is not None:
         theorem = (
-            f"E[Psi+] <= Psi - {account.published:.8g} {proof.measure.symbol} ({account.title}); "
-            f"with its Psi {account.stated:.8g} is certified"
+            f"E[Psi+] <= Psi - {account.published:.8g} {proof.measure.symbol}"
+            f"{_noise(account, account.noise)} ({account.title}); "
+            f"with its Psi {_promised(account, account.stated)} is certified"
         )
     lines = [
         f"{'method':12}{written_parameters(asdict(account.method), account.method.name)}",
         f"{'family':12}{describe_family(proof.functions, account.method)}",
         f"{'theorem':12}{theorem}",
         f"{'potential':12}{_potential(account)}",
-        f"{'certified':12}E[Psi+] <= Psi - {proof.c:.8g} {proof.measure.symbol}, proved in "
-        f"{1000 * proof.seconds:.0f} ms; with this Psi no more than {proof.bound:.8g} is proved",
+        f"{'certified':12}E[Psi+] <= Psi - {proof.c:.8g} {proof.measure.symbol}"
+        f"{_noise(account, proof.e)}, proved in {1000 * proof.seconds:.0f} ms{_bound(proof)}",
         f"{'proof':12}{Known.PROVED.words() if proof.verify() == proof.c else FAILS}, checked in "
         "rational numbers",
         f"{'verdict':12}{account.verdict}",
     ]
+    if account.frontier:
+        pairs = ", ".join(f"{one.c:.4g} with {one.e:.4g}" for one in account.frontier)
+        lines.append(f"{'noise':12}smallest e for some c, each with its own Psi: {pairs}")
     if account.step_name is not None:
         lines.append(f"{'step size':12}{_steps(account)}")
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
+
+
+def _bound(proof: DescentCertificate) -> str:
+    if math.isinf(proof.bound):
+        return ""
+    return f"; with this Psi no more than {proof.bound:.8g} is proved"
+
+
+def _promised(account: DescentAccount, proof: DescentCertificate) -> str:
+    return f"{proof.c:.8g}" + (f" with {proof.e:.6g} sigma^2" if account.frontier else "")
+
+
+def _noise(account: DescentAccount, e: float) -> str:
+    return f" + {e:.6g} sigma^2" if account.frontier else ""
 
 
 def _potential(account: DescentAccount) -> str:
@@ -54,10 +73,11 @@ def _steps(account: DescentAccount) -> str:
         return f"{name} = {now:.6g}; no step size is certified"
     if math.isinf(account.largest_step):
         return f"{name} = {now:.6g}; no upper limit was found"
-    return (
-        f"{name} = {now:.6g}; a descent is certified up to {account.largest_step:.4g}, the largest "
-        f"that a search finds is {account.best:.6g} at {account.best_step:.4g}"
-    )
+    limit = f"{name} = {now:.6g}; a descent is certified up to {account.largest_step:.4g}"
+    if math.isnan(account.best):
+        return limit
+    best = f"{account.best:.6g} at {account.best_step:.4g}"
+    return f"{limit}, the largest that a search finds is {best}"
 
 
 def descent_summary(account: DescentAccount) -> dict[str, Any]:
@@ -70,8 +90,13 @@ def descent_summary(account: DescentAccount) -> dict[str, Any]:
         "measure": proof.measure.symbol,
         "theorem": account.title,
         "published_c": finite_number(account.published),
-        "stated_c": finite_number(account.stated),
+        "stated_c": account.stated and account.stated.c,
+        "stated_e": account.stated and account.stated.e,
+        "published_e": finite_number(account.noise),
         "certified_c": proof.c,
+        "certified_e": proof.e,
+        "exact_e": str(proof.exact_e),
+        "frontier": [{"c": one.c, "e": one.e} for one in account.frontier],
         "exact_c": str(proof.exact),
         "bound": finite_number(proof.bound),
         "verdict": account.verdict,

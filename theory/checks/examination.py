@@ -1,7 +1,8 @@
 """The examination of one method on one problem: all hypotheses and verdicts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -15,6 +16,7 @@ from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.solvers.total_bits import require_weight
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.covered_run import require_theorem
@@ -28,8 +30,11 @@ from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise
 from certibit.theory.checks.soundness import conduct, soundness
 from certibit.theory.checks.theorem.written_formulas import written_rule
+from certibit.theory.descent.certified_descent import CertifiedDescent
+from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import DescentTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
@@ -271,10 +276,16 @@ def examine(
 
 
 def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) -> Examination:
-    """Check a method on a problem about which no theorem promises a factor."""
-    sent, setting, held = experiment.compressor, Setting.at(experiment), []
+    """Check a method on a problem about which no theorem promises a factor.
+
+    A method without theorems about descents has that of a certificate, if one is found.
+    """
+    sent, setting = experiment.compressor, Setting.at(experiment)
+    held: list[DescentTheorem] = []
     if isinstance(setting.constants, Constants):
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
+        if not card.descents:
+            held = _searched_descents(experiment.method, setting, experiment.problem)
     sound = (
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *conduct(card, experiment),
@@ -311,6 +322,16 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
     if theorem.certificate.decrease <= 0:
         return (), f"the best potential found may grow by a factor {theorem.certificate.factor:.6g}"
     return (theorem,), ""
+
+
+def _searched_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
+    """Return what a certificate proves of the descent of a method, if one does."""
+    noise = GradientNoise() if problem.noise else None
+    with suppress(Refusal):
+        proof = certify_descent(method, replace(FunctionClass.of(setting), noise=noise))
+        if proof.c > 0:
+            return [CertifiedDescent(proof)]
+    return []
 
 
 def _compressors_checked(fitted: Compressor) -> tuple[Verdict, ...]:

@@ -1,6 +1,7 @@
 """Certified descents: the largest c with E[Psi+] <= Psi - c M over a class of functions."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,6 +11,7 @@ from typing import Literal, get_args
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.certificates.potential_family import Family
+from certibit.theory.descent.descent_programme import CLOSE as SOLVED
 from certibit.theory.descent.descent_programme import Descent, DescentProgramme
 from certibit.theory.descent.measure import Measure, MeasureName
 from certibit.theory.descent.start import movement, step_and_start
@@ -42,6 +44,12 @@ FIRST = rational(0.125)
 
 LARGEST = 10**6
 """Form that is searched for at most, in sums of the squares of all parts of a state."""
+
+KEPT = Fraction(9, 10)
+"""Part of the largest c that is kept where gradients are stochastic and no c is given."""
+
+PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
+"""Parts of the largest c for which the smallest e is looked for."""
 
 CLOSE = 1e-7
 """Relative distance of c to its bound at which a search for a form ends, well inside."""
@@ -147,12 +155,12 @@ def certify_descent(
     functions: FunctionClass | Setting,
     potential: Potential | Literal["search"] = "search",
     measure: MeasureName | None = None,
-    kept: float = 0.9,
+    least: float | None = None,
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
 
-    Where the class has stochastic gradients, with variance sigma^2, return the smallest e with
-    E[Psi+] <= Psi - c M + e sigma^2 for a part of the largest c.
+    Where the method samples gradients and the class has stochastic ones, with variance sigma^2,
+    return the smallest e with E[Psi+] <= Psi - c M + e sigma^2 for a given c.
 
     Where the functions have a lower bound and no solution, f* is inf f, and f - inf f at the model
     has weight 1 in Psi. Where they have a solution, Psi at the state at rest about any x is at most
@@ -168,8 +176,8 @@ def certify_descent(
     measure : "squared_gradient", "gap" or "potential", optional
         M: |grad f(x)|^2, f(x) - f* at the model x before the step, or Psi itself, which makes a
         factor 1 - c; by default f(x) - f* where functions have a solution, else |grad f(x)|^2.
-    kept : float
-        The part of the largest c that is kept where gradients are stochastic.
+    least : float, optional
+        The c where gradients are stochastic; by default 9/10 of the largest.
 
     Raises
     ------
@@ -186,18 +194,19 @@ def certify_descent(
     start = perf_counter()
     if measure is not None and measure not in get_args(MeasureName):
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
-    if not 0 < kept < 1:
-        raise Refusal(f"kept = {kept:g} is no part of c; give a number above 0 and below 1")
-    functions, part = _class_for(method, functions), Fraction(kept)
+    if least is not None and not 0 < least < math.inf:
+        raise Refusal(f"least = {least:g} is no c of a descent; give a number above 0")
+    given = None if least is None else Fraction(least)
+    functions = _class_for(method, functions)
     asked = Measure(measure) if measure else default_measure(functions)
     if measure == "potential" and functions.has_solution:
         raise Refusal("M = Psi is a factor where functions have a solution; certify a factor")
     if not isinstance(potential, str):
-        proof = _proof(method, functions, potential, asked, part)
+        proof = _proof(method, functions, potential, asked, given)
     elif potential == "search" and measure == "potential":
         proof = _contracting(method, functions)
     elif potential == "search":
-        proof = _searched(method, functions, asked, part)
+        proof = _searched(method, functions, asked, given)
     else:
         raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
     return replace(proof, seconds=perf_counter() - start)
@@ -232,6 +241,34 @@ def has_descent(
     return bool(programme.best(CLOSE, enough=least).c > least)
 
 
+def noise_frontier(
+    method: Method, functions: FunctionClass | Setting, parts: Sequence[float] = PARTS
+) -> tuple[DescentPromise, ...]:
+    """Return proved promises with the smallest e for some parts of the largest c; () without noise.
+
+    M is |grad f(x)|^2, and each promise has its own quadratic form Psi.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+
+    Examples
+    --------
+    >>> from certibit import SGD, FunctionClass, GradientNoise, noise_frontier
+    >>> functions = FunctionClass.nonconvex(10, L=1.0, noise=GradientNoise())
+    >>> few, many = noise_frontier(SGD(gamma=0.3), functions, parts=(0.5, 0.99))
+    >>> few.c < many.c and few.e < many.e
+    True
+    """
+    _, programme = _forms(method, _class_for(method, functions), Measure())
+    largest = programme.best(CLOSE).c
+    if not programme.samples or largest <= 0:
+        return ()
+    found = (programme.quietest(rational(part) * largest, CLOSE) for part in parts)
+    return tuple(DescentPromise(*map(float, map(fraction, (one.c, one.e)))) for one in found)
+
+
 def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
     """Return the class over which a descent of a method is certified."""
     if isinstance(functions, Setting):
@@ -254,10 +291,9 @@ def _proof(
     functions: FunctionClass,
     potential: Potential,
     measure: Measure,
-    kept: Fraction,
-    least: Fraction | None = None,
+    least: Fraction | None,
 ) -> DescentCertificate:
-    """Return the best certificate with a potential; with noise, with a c of at least ``least``."""
+    """Return the best certificate with a potential."""
     step, start = step_and_start(method, functions, potential, measure)
     weights = tuple(map(rational, step.symbols.weights))
     programme = DescentProgramme(step, weights)
@@ -272,10 +308,7 @@ def _proof(
             [0],
             start=replace(start, terms=(combination(weights, start.terms),)),
         )
-    if least is None or not programme.samples:
-        found = _quiet(programme, programme.best(), kept)
-    else:
-        found = programme.quietest(rational(least))
+    found = _solved(programme, least)
     if not start:
         return _certificate(method, functions, potential, measure, found)
     (scale,) = found.weights
@@ -284,10 +317,13 @@ def _proof(
     return replace(proof, scale=fraction(scale))
 
 
-def _quiet(programme: DescentProgramme, best: Descent, kept: Fraction) -> Descent:
-    """Return the smallest e with the kept part of the best c, where gradients are stochastic."""
+def _solved(programme: DescentProgramme, least: Fraction | None, close: float = SOLVED) -> Descent:
+    """Return the largest c or, where gradients are sampled, the smallest e for a c."""
+    if programme.samples and least is not None:
+        return programme.quietest(rational(least), close)
+    best = programme.best(close)
     if programme.samples and best.c > 0:
-        return replace(programme.quietest(rational(kept) * best.c), bound=best.bound)
+        return replace(programme.quietest(rational(KEPT) * best.c, close), bound=best.bound)
     return best
 
 
@@ -391,28 +427,28 @@ def _tidy(family: Family, programme: DescentProgramme, found: Descent) -> Descen
 
 
 def _searched(
-    method: Method, functions: FunctionClass, measure: Measure, kept: Fraction
+    method: Method, functions: FunctionClass, measure: Measure, least: Fraction | None
 ) -> DescentCertificate:
     """Return the certificate with the best quadratic form, of which small parts are left out."""
     family, programme = _forms(method, functions, measure)
-    found = _quiet(programme, programme.best(CLOSE), kept)
+    found = _solved(programme, least, CLOSE)
     if functions.has_solution and not functions.noise:
         found = _tidy(family, programme, found)
     rest = len(family.unit) - len(found.weights)  # without f - f* that is no term
     weights = whole = (*[0.0] * rest, *(float(fraction(w)) for w in found.weights))
     c, e = fraction(found.c), fraction(found.e)
-    least = c - GIVEN_UP * abs(c)
+    enough = c - GIVEN_UP * abs(c)
     for small in SMALL:
         if functions.has_solution:
             weights = family.without_small_parts(whole, small)
         psi = family.potential(family.without_small(weights, small), signed=True)
         with suppress(Refusal):
             if functions.has_solution:
-                psi = psi.times(float(_proof(method, functions, psi, measure, kept).scale))
+                psi = psi.times(float(_proof(method, functions, psi, measure, None).scale))
             else:
                 psi = psi.times(1 / psi.values)
-            proof = _proof(method, functions, psi, measure, kept, least)
-            if proof.exact >= least and proof.exact_e <= e * (1 + GIVEN_UP):
+            proof = _proof(method, functions, psi, measure, least or enough)
+            if proof.exact >= enough and proof.exact_e <= e * (1 + GIVEN_UP):
                 return proof
     units = map(rational, programme.step.symbols.weights)
     own = [w * u for w, u in zip(found.weights, units, strict=True)]

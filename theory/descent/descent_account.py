@@ -17,12 +17,17 @@ from certibit.theory.descent.certify_descent import (
     DescentCertificate,
     certify_descent,
     has_descent,
+    noise_frontier,
 )
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
+from certibit.theory.theorem import DescentPromise
 
 ACCURACY = 1e-2
 """Relative accuracy of step sizes that are searched for."""
+
+_ROUNDED = 1e-9
+"""Part of a published c that is left to rounding where the smallest e is looked for."""
 
 MOST_STEPS = 12
 """How many step sizes are tried for the best one."""
@@ -38,10 +43,10 @@ class DescentAccount:
         What it is about.
     title : str or None
         The theorem with the largest c of those that apply.
-    published : float
-        Its c, NaN if none applies.
-    stated : float
-        The largest certified c with its Psi; NaN without a theorem, or where it is not asked for.
+    published, noise : float
+        Its c and e, NaN if none applies.
+    stated : DescentCertificate or None
+        The best certificate with its Psi; None without a theorem.
     certificate : DescentCertificate
         The proof of the certified c.
     step_name : str or None
@@ -49,23 +54,29 @@ class DescentAccount:
     largest_step : float
         The largest step size with a certified descent, the other parameters as they are.
     best_step, best : float
-        The step size with the largest certified c that was found, and this c.
+        The step size with the largest certified c that was found, and this c; NaN with noise.
+    frontier : tuple of DescentPromise
+        With stochastic gradients, the smallest e for parts of the largest c.
     """
 
     method: Method
     setting: Setting
     title: str | None
     published: float
-    stated: float
+    noise: float
+    stated: DescentCertificate | None
     certificate: DescentCertificate
     step_name: str | None
     largest_step: float
     best_step: float
     best: float
+    frontier: tuple[DescentPromise, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """In words: tight, loose by which factor, or what else."""
+        """In words: tight, loose by which factor, or what else; of 1/e where there is noise."""
+        if self.noise > 0 and self.certificate.e > 0:
+            return verdict(1 / self.noise, 1 / self.certificate.e)
         return verdict(self.published, self.certificate.c)
 
 
@@ -81,30 +92,36 @@ def descent_account(
         If the method cannot be certified, or no descent is proved.
     """
     functions = functions or FunctionClass.of(where)
+    noise = functions.noise
     stated_here = () if functions.has_solution else card.descents
     held = [one for one in stated_here if not one.unmet(method, where)]
+    if noise and noise.relative:  # of which no theorem of a card knows
+        held = []
     theorem = max(held, key=lambda one: one.descent(method, where), default=None)
-    proof = certify_descent(method, functions)
-    stated = certify_descent(method, functions, theorem) if theorem else None
-    if stated is not None and stated.c > proof.c:
+    least = theorem.descent(method, where) * (1 - _ROUNDED) if theorem and noise else None
+    proof = certify_descent(method, functions, least=least)
+    stated = certify_descent(method, functions, theorem, least=least) if theorem else None
+    if stated is not None and (stated.e, -stated.c) < (proof.e, -proof.c):
         proof = stated
     name = card.step_size
     largest, best_step, best = math.nan, math.nan, math.nan
     if name is not None:
         largest = descent_limit(method, name, functions)
-        if math.isfinite(largest):
+        if math.isfinite(largest) and not noise:
             best_step, best = _best_step(method, name, functions, largest)
     return DescentAccount(
         method,
         where,
         theorem.title if theorem else None,
         theorem.descent(method, where) if theorem else math.nan,
-        stated.c if stated else math.nan,
+        theorem.noise(method, where) if theorem else math.nan,
+        stated,
         proof,
         name,
         largest,
         best_step,
         best,
+        noise_frontier(method, functions) if noise else (),
     )
 
 

@@ -1,7 +1,7 @@
 """The words that name a method and the class of functions that it is certified over."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from certibit.cli.words.options import add_parameters, read_compressor
@@ -10,6 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.selector import KAPPA, problem, strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.function_class import FunctionClass
@@ -70,6 +71,15 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
     )
+    parser.add_argument(
+        "--noise",
+        metavar="B",
+        nargs="?",
+        type=float,
+        const=0.0,
+        help="sampled gradients are stochastic: E|noise|^2 <= sigma^2 + B |grad f_i(x)|^2 (B is 0 "
+        "if left out); for the class nonconvex",
+    )
     add_parameters(parser, "a parameter, such as gamma=0.1")
     parser.add_argument(
         "--weights",
@@ -93,6 +103,8 @@ def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
     values = read_settings(card.method, chosen.set)
     method = card.with_values(where, chosen.parameters, values)
     functions = _contracting(chosen, card, method, functions or FunctionClass.of(where))
+    if chosen.noise is not None:
+        functions = replace(functions, noise=GradientNoise(chosen.noise))
     return CertifiedSubject(card, values, method, sent, where, functions)
 
 
@@ -157,7 +169,8 @@ def _covered(
             raise Refusal(f"--{name} follows from --problem and --compressor; leave it out")
     if method.needs.compressor and sent is None:
         raise Refusal(f"{method.name} compresses; give --compressor with --problem")
-    where = Setting.of(method, problem(chosen.problem, kappa=chosen.kappa), sent).by_smoothness()
+    made = problem(chosen.problem, kappa=chosen.kappa)
+    where = Setting.of(method, made, sent).by_smoothness()
     if not where.shared_minimiser:
         raise Refusal(
             f"{method.name} is certified for f_i with one minimiser, which those of "
@@ -166,6 +179,7 @@ def _covered(
     if not where.strongly_convex:
         if chosen.groups:
             raise Refusal("--groups are of strongly convex functions; leave them out")
-        return where, FunctionClass.of(where)
+        noise = made.noise and GradientNoise()
+        return where, replace(FunctionClass.of(where), noise=noise)
     groups = chosen.groups or min(_GROUPS, where.n)
     return where, FunctionClass.of_groups(where, groups)

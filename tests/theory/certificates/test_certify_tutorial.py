@@ -12,10 +12,14 @@ PAGE = Path(__file__).parents[3] / "docs" / "certify-your-method.md"
 def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     names: dict = {"__name__": "tutorial"}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
+    assert names["descent"].verify() == names["descent"].c > 0
+    seen = [one for one in names["examination"].verdicts if one.check == "descent along a run"]
+    assert seen
+    assert all(one.holds for one in seen)
     certificate = names["certificate"]
     assert certificate.factor < 1
     assert certificate.verify() == certificate.factor

@@ -215,7 +215,7 @@ def test_the_best_step_of_gradient_descent():
     """c = gamma (4 - gamma)/4 up to 1/L; above, the largest c is at sqrt(4/3)/L."""
     setting = where("gd", 3, 0.0)
     found = descent_account(METHODS["gd"], GD(0.5), setting)
-    assert found.published == 0.5 * 0.75 == pytest.approx(found.stated, rel=CLOSE)
+    assert found.published == 0.5 * 0.75 == pytest.approx(found.stated.c, rel=CLOSE)
     assert found.largest_step == pytest.approx(2.0, rel=2e-2)
     assert 1.0 < found.best_step < 1.3
     assert found.best >= 0.75

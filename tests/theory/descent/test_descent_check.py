@@ -41,7 +41,9 @@ def noisy_run(name, theorem=None):
     sent = compressor("top-k:2") if card.method.needs.compressor else None
     method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
     return descents_along_a_run(
-        theorem or card.descents[0], Experiment.of(method, functions, sent), steps=(0, 1, *range(10, 101, 10))
+        theorem or card.descents[0],
+        Experiment.of(method, functions, sent),
+        steps=(0, 1, *range(10, 101, 10)),
     )
 
 

@@ -20,6 +20,7 @@ from certibit import (
     Refusal,
     certify,
     certify_descent,
+    noise_frontier,
 )
 from certibit.theory.certificates.summary import class_setting
 
@@ -41,24 +42,32 @@ def noisy(n, relative=0.0, **constants):
 @pytest.mark.parametrize("gamma", [0.1, 0.3, 0.9])
 def test_sgd_has_its_known_constants(n, gamma):
     """c = gamma (1 - gamma L/2) and e = L gamma^2/(2 n) for Psi = f - inf f."""
-    proof = certify_descent(SGD(gamma), noisy(n), Value(), kept=1 - 1e-9)
-    assert proof.c == pytest.approx(gamma * (1 - gamma / 2), rel=CLOSE)
+    c = gamma * (1 - gamma / 2)
+    proof = certify_descent(SGD(gamma), noisy(n), Value(), least=c * (1 - 1e-9))
+    assert proof.c == pytest.approx(c, rel=CLOSE)
     assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
     assert proof.verify() == proof.c
 
 
 def test_less_of_c_has_less_noise():
-    found = [certify_descent(SGD(0.3), noisy(10), kept=kept) for kept in (0.5, 0.8, 0.95)]
-    assert [proof.c for proof in found] == sorted(proof.c for proof in found)
-    assert [proof.e for proof in found] == sorted(proof.e for proof in found)
-    assert found[1].e < 0.3**2 / 20  # that of f - inf f, whose c is smaller, too
-    assert all(proof.verify() == proof.c for proof in found)
+    found = noise_frontier(SGD(0.3), noisy(10), (0.5, 0.8, 0.95))
+    assert [one.c for one in found] == sorted(one.c for one in found)
+    assert [one.e for one in found] == sorted(one.e for one in found)
+    proof = certify_descent(SGD(0.3), noisy(10), least=found[1].c * (1 - 1e-6))
+    assert proof.verify() == proof.c
+    assert proof.e == pytest.approx(found[1].e, rel=1e-4)
+    assert proof.e < 0.3**2 / 20  # that of f - inf f
+
+
+def test_a_class_without_noise_has_no_frontier():
+    assert noise_frontier(SGD(0.3), replace(noisy(10), noise=None)) == ()
 
 
 def test_noise_that_grows_with_the_gradient():
     """n = 1: c = gamma - (1 + relative) gamma^2 L/2 for Psi = f - inf f."""
-    proof = certify_descent(SGD(0.3), noisy(1, relative=2.0), Value(), kept=1 - 1e-9)
-    assert proof.c == pytest.approx(0.3 - 3 * 0.3**2 / 2, rel=CLOSE)
+    c = 0.3 - 3 * 0.3**2 / 2
+    proof = certify_descent(SGD(0.3), noisy(1, relative=2.0), Value(), least=c * (1 - 1e-9))
+    assert proof.c == pytest.approx(c, rel=CLOSE)
     with pytest.raises(Refusal, match="smaller step"):  # clients' gradients have no bound
         certify_descent(SGD(0.3), noisy(2, relative=2.0), Value())
 
@@ -66,8 +75,8 @@ def test_noise_that_grows_with_the_gradient():
 def test_exact_gradients_have_no_noise():
     exact = certify_descent(EF21SGDM(0.1, 0.3), replace(noisy(5, alpha=0.5), noise=None))
     assert exact.e == 0
-    noise = certify_descent(EF21SGDM(0.1, 0.3), noisy(5, alpha=0.5), kept=0.99)
-    assert noise.c == pytest.approx(0.99 * exact.c, rel=2e-6)
+    noise = certify_descent(EF21SGDM(0.1, 0.3), noisy(5, alpha=0.5))
+    assert noise.c == pytest.approx(0.9 * exact.c, rel=2e-6)
 
 
 THEOREMS = [
@@ -85,10 +94,8 @@ def test_noise_of_theorems_is_certified(name, options, n, omega):
     setting = class_setting(card.method, n, None, omega or None, None, 20)
     method, theorem = card.at(setting, "nonconvex", **options), card.descents[0]
     promise = theorem.promise(method, setting)
-    functions = FunctionClass.of(setting)
-    largest = certify_descent(method, functions, theorem).c
-    kept = min(promise.c / largest, 1 - 1e-9)
-    proof = certify_descent(method, replace(functions, noise=GradientNoise()), theorem, kept=kept)
+    functions = replace(FunctionClass.of(setting), noise=GradientNoise())
+    proof = certify_descent(method, functions, theorem, least=promise.c * (1 - CLOSE))
     assert proof.c >= promise.c * (1 - CLOSE)
     assert proof.e == pytest.approx(promise.e, rel=1e-6)
 
@@ -140,8 +147,10 @@ def test_misfits_are_refused():
     for relative in (-1.0, math.nan, math.inf):
         with pytest.raises(Refusal, match="no part of a variance"):
             GradientNoise(relative)
-    for kept in (0.0, 1.0, math.nan):
-        with pytest.raises(Refusal, match="no part of c"):
-            certify_descent(SGD(0.1), noisy(2), kept=kept)
+    for least in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(Refusal, match="no c of a descent"):
+            certify_descent(SGD(0.1), noisy(2), least=least)
+    with pytest.raises(Refusal, match="is proved; ask for less"):
+        certify_descent(SGD(0.1), noisy(2), least=0.2)
     with pytest.raises(Refusal, match="no factor is certified"):
         certify(SGD(0.1), FunctionClass(2, 1.0, 10.0, noise=GradientNoise()))

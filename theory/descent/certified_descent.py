@@ -1,0 +1,51 @@
+"""A certified descent as a theorem, so that the check of theorems applies to it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from certibit.solvers.method import Method
+from certibit.theory.descent.certify_descent import DescentCertificate
+from certibit.theory.potential import ClassConstants, Terms
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, DescentTheorem
+
+
+@dataclass(frozen=True)
+class CertifiedDescent(DescentTheorem):
+    """E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 for one method, proved by its certificate.
+
+    Attributes
+    ----------
+    certificate : DescentCertificate
+        The proof; its potential was searched for.
+    """
+
+    certificate: DescentCertificate
+
+    title = "a certificate, with a potential that was searched for"
+
+    @property
+    def method(self) -> type[Method]:  # type: ignore[override]  # a theorem's is of its class
+        """The method's class."""
+        return type(self.certificate.method)
+
+    def conditions(self, m: Method, setting: Setting) -> tuple[Condition, ...]:
+        """Return that the parameters are those of the certificate."""
+        other = float(m != self.certificate.method)
+        return (Condition("the parameters are those of the certificate", other, 0.0),)
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the terms with the weights that were found."""
+        weights = tuple(map(float, self.certificate.weights))
+        return Reweighted(self.certificate.potential, weights).lyapunov(
+            m, s, star, setting, problem
+        )
+
+    def descent(self, m: Method, setting: Setting) -> float:
+        """Return the certified c."""
+        return self.certificate.c
+
+    def noise(self, m: Method, setting: Setting) -> float:
+        """Return the certified e."""
+        return self.certificate.e
