@@ -13,7 +13,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, DescentTheorem, Theorem
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,7 @@ class ErrorControl(Theorem):
 
     def conditions(self, m: EControl, setting: Setting) -> tuple[Condition, ...]:
         errors = _Errors(m.b, setting.alpha)
-        shrinking = (
-            Condition("0 < alpha", 0.0, setting.alpha, strict=True),
-            Condition("0 <= b", 0.0, m.b),
-            Condition("q_p < 1", errors.q_p, 1.0, strict=True),
-            Condition("q_e < 1", errors.q_e, 1.0, strict=True),
-        )
+        shrinking = _shrinking(m, setting, errors)
         if not all(condition.holds for condition in shrinking):
             return shrinking
         smooth, shrinks = _largest_steps(errors, setting)
@@ -110,6 +105,67 @@ class ErrorControl(Theorem):
         return 1 - m.gamma * setting.mu
 
 
+class ErrorControlNonconvex(DescentTheorem):
+    """EControl when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
+
+    With the symbols of :class:`ErrorControl`, q_p < 1, q_e < 1 and gamma <= 1/(L_f + L_tilde
+    sqrt(a s^2 N/(1 - s))) give c = gamma/2. Psi = f(x) - inf f + (a gamma/2) (1/n) sum_i
+    (|b e_i - (h_i - grad f_i(x))|^2 + v b |e_i|^2), per round. Proved by us: f(x+) has the bound of
+    :class:`ErrorControl`, (gamma/2) |h_mean - grad f(x)|^2 is paid by what the errors shrink, and
+    |x+ - x|^2 by what f loses; at b = 0 it is the nonconvex theorem of EF21. Gao, Islamov, Stich,
+    arXiv:2311.05645, treat the case with other constants.
+    """
+
+    method = EControl
+    title = "EControl, nonconvex"
+    published = False
+
+    def conditions(self, m: EControl, setting: Setting) -> tuple[Condition, ...]:
+        errors = _Errors(m.b, setting.alpha)
+        shrinking = _shrinking(m, setting, errors)
+        if not all(condition.holds for condition in shrinking):
+            return shrinking
+        return (
+            *shrinking,
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition(
+                "gamma <= 1/(L_f + L_tilde sqrt(a s^2 N/(1 - s)))",
+                m.gamma,
+                _largest_nonconvex(errors, setting),
+            ),
+        )
+
+    def lyapunov(
+        self, m: EControl, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        errors = _Errors(m.b, setting.alpha)
+        weight = errors.a * m.gamma / (2 * setting.n)
+        return (
+            Gap(1.0, s.x),
+            Squares(weight, m.b * s.e - (s.h - problem.grad(s.x))),
+            Squares(weight * errors.v * m.b, s.e),
+        )
+
+    def descent(self, m: EControl, setting: Setting) -> float:
+        return m.gamma / 2
+
+
+def _shrinking(m: EControl, setting: Setting, errors: _Errors) -> tuple[Condition, ...]:
+    """Return the conditions for errors that shrink."""
+    return (
+        Condition("0 < alpha", 0.0, setting.alpha, strict=True),
+        Condition("0 <= b", 0.0, m.b),
+        Condition("q_p < 1", errors.q_p, 1.0, strict=True),
+        Condition("q_e < 1", errors.q_e, 1.0, strict=True),
+    )
+
+
+def _largest_nonconvex(errors: _Errors, setting: Setting) -> float:
+    """Return 1/(L_f + L_tilde sqrt(a s^2 N/(1 - s)))."""
+    constants = setting.constants
+    return 1 / (constants.L_f + constants.L_tilde * errors.noise / math.sqrt(2))
+
+
 def _largest_steps(errors: _Errors, setting: Setting) -> tuple[float, float]:
     """Return the largest step sizes for which f decreases and the errors shrink as fast."""
     constants, slowest = setting.constants, max(errors.q_p, errors.q_e)
@@ -123,11 +179,18 @@ def _largest(setting: Setting) -> EControl:
     return EControl(min(_largest_steps(_Errors(b, setting.alpha), setting)), b)
 
 
+def _nonconvex(setting: Setting) -> EControl:
+    """Take b = (1 - sqrt(1 - alpha))/12 and the largest step of the theorem for nonconvex f."""
+    b = (1 - math.sqrt(1 - setting.alpha)) / 12
+    return EControl(_largest_nonconvex(_Errors(b, setting.alpha), setting), b)
+
+
 CARD = Card(
     EControl,
     label="EControl",
     theorems=(ErrorControl(),),
-    rules={"largest": _largest},
+    descents=(ErrorControlNonconvex(),),
+    rules={"largest": _largest, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(

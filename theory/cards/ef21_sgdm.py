@@ -21,9 +21,8 @@ class MomentumErrorFeedback(DescentTheorem):
     sqrt(2 ((1 - eta) L_f/eta)^2 + 4 (beta/theta) ((1 - eta)^2 + eta^2) L_tilde^2)) gives
     c = gamma/2 and e = gamma (eta/n + 2 beta eta^3/theta + (1 - alpha) eta^2/theta).
     Psi = f(x) - inf f + (gamma/eta) |v_mean - grad f(x)|^2 + (2 gamma beta eta/theta) (1/n) sum_i
-    |v_i - grad f_i(x)|^2 + (gamma/theta) (1/n) sum_i |g_i - v_i|^2. Proved by us; Fatkhullin,
-    Tyurin, Richtarik, arXiv:2305.15155, Theorem 3, has the same three terms of noise without
-    constants.
+    |v_i - grad f_i(x)|^2 + (gamma/theta) (1/n) sum_i |g_i - v_i|^2. Proved by us; the rate of
+    Fatkhullin, Tyurin, Richtarik, arXiv:2305.15155, has the same three terms of noise.
 
     Proof. f(x+) <= f(x) - (gamma/2) |grad f(x)|^2 - (1/(2 gamma) - L_f/2) |x+ - x|^2 + (gamma/2)
     |g_mean - grad f(x)|^2, and the last square is at most twice |g_mean - v_mean|^2 plus twice
