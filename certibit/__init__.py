@@ -144,6 +144,7 @@ if TYPE_CHECKING:
         certify_descent,
         noise_frontier,
     )
+    from certibit.theory.descent.cheapest_descent import cheapest_descent
     from certibit.theory.function_class import ClientClass, FunctionClass
     from certibit.theory.outside_theorem import OutsideTheoremWarning
     from certibit.theory.plan.planning import Plan, plan
@@ -264,6 +265,7 @@ __all__ = [
     "certify",
     "certify_descent",
     "certify_steps",
+    "cheapest_descent",
     "check",
     "check_assumption",
     "compare",

@@ -156,8 +156,8 @@ def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0
     lines = [
         f"{'optimised':12}{method}; {sent}",
         f"{'certified':12}E[Psi+] <= {times_psi(optimum.certificate.decrease)}",
-        f"{'per decade':12}certified {_cost(optimum.cost, downlink)}",
-        f"{'':12}published {_cost(optimum.before, downlink)}",
+        f"{'per decade':12}certified {described_cost(optimum.cost, downlink)}",
+        f"{'':12}published {described_cost(optimum.before, downlink)}",
     ]
     before, after = (
         objective_value(cost, objective, downlink) for cost in (optimum.before, optimum.cost)
@@ -168,7 +168,8 @@ def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
 
 
-def _cost(cost: StepCost, downlink: float) -> str:
+def described_cost(cost: StepCost, downlink: float = 0.0) -> str:
+    """Say what a cost is: bits, rounds and gradients."""
     total = f"{objective_value(cost, 'bits', downlink):,.0f} total, " if downlink else ""
     return (
         f"{cost.uplink_bits:,.0f} bits up, {cost.downlink_bits:,.0f} down, {total}"

@@ -7,11 +7,14 @@ from typing import Any
 from certibit.data.terminal import paragraph
 from certibit.figures.text.certificates import (
     describe_family,
+    described_cost,
     finite_number,
     plain_values,
     written_parameters,
 )
+from certibit.theory.certificates.search import Objective, objective_value
 from certibit.theory.descent.certify_descent import DescentCertificate
+from certibit.theory.descent.cheapest_descent import CheapestDescent
 from certibit.theory.descent.descent_account import DescentAccount
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.verdict import FAILS, Known
@@ -78,6 +81,32 @@ def _steps(account: DescentAccount) -> str:
         return limit
     best = f"{account.best:.6g} at {account.best_step:.4g}"
     return f"{limit}, the largest that a search finds is {best}"
+
+
+def describe_cheapest(found: CheapestDescent, objective: Objective, downlink: float = 0.0) -> str:
+    """Say which parameters were found, and what they cost for a mean of |grad f(x)|^2."""
+    before, after = (
+        objective_value(cost, objective, downlink) for cost in (found.before, found.cost)
+    )
+    lines = [
+        f"{'optimised':12}{written_parameters(asdict(found.method), found.method.name)}",
+        f"{'certified':12}E[Psi+] <= Psi - {found.certificate.c:.8g} |grad f(x)|^2",
+        f"{'cost':12}{described_cost(found.cost, downlink)}, times Psi_0/eps, for a mean of "
+        "|grad f(x)|^2 of at most eps",
+        f"{'before':12}{described_cost(found.before, downlink)}",
+        f"{'saved':12}{before / after:.3g} times fewer {objective} than with the parameters given",
+    ]
+    return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
+
+
+def cheapest_summary(found: CheapestDescent) -> dict[str, Any]:
+    """Return the parameters that were found, and their cost, as values of strict JSON."""
+    return {
+        "method": {"name": found.method.name, **plain_values(asdict(found.method))},
+        "certified_c": found.certificate.c,
+        "cost": asdict(found.cost),
+        "before": asdict(found.before),
+    }
 
 
 def descent_summary(account: DescentAccount) -> dict[str, Any]:

@@ -45,12 +45,31 @@ def test_a_step_that_may_climb_fails(capsys):
     assert "no decrease is certified" in capsys.readouterr().out
 
 
+def test_the_smallest_noise_is_beside_that_of_the_theorem(capsys):
+    words = "certify sgd --class nonconvex --noise --set gamma=0.3"
+    assert main(words.split()) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "E[Psi+] <= Psi - 0.255 |grad f(x)|^2 + 0.0045 sigma^2 (SGD, nonconvex)" in told
+    assert "verdict tight" in told
+    assert "noise smallest e for some c" in told
+
+
+def test_parameters_with_fewer_rounds_are_found(capsys):
+    assert main(["certify", "gd", "--class", "nonconvex", "--optimise", "rounds", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["optimum"]
+    assert found["cost"]["rounds"] < found["before"]["rounds"]
+    assert found["certified_c"] > 0.75
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         ("certify gd --class nonconvex --kappa 10", "--kappa is of strongly convex functions"),
         ("certify gd --class nonconvex --weights free", "are both certified"),
         ("certify gd --class nonconvex --potential stated", "are both certified"),
+        ("certify marina --class nonconvex --optimise bits", "bits need a compressor"),
+        ("certify sgd --noise", "no factor is certified"),
+        ("certify sgd --class nonconvex --noise -1", "no part of a variance"),
         ("certify diana --class nonconvex", "give gamma, alpha"),
         ("certify diana --class nonconvex --set gamma=0.1", "give alpha"),
         ("certify marina --problem breast-cancer@9 --class nonconvex --compressor rand-k:2",

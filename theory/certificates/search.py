@@ -211,6 +211,27 @@ def _search(
     distrusted: bool,
 ) -> tuple[Method, float]:
     """Return the best parameters, by the solver's word or, where it is best so far, by proofs."""
+    best = math.inf
+
+    def cost(method: Method) -> float:
+        nonlocal best
+        value = certified_cost(method, where, price, weights)
+        if distrusted and value < best:
+            value = _proved_cost(method, where, price, weights)
+        best = min(best, value)
+        return value
+
+    return best_parameters(start, cost, evaluations)
+
+
+def best_parameters(
+    start: Method, cost: Callable[[Method], float], evaluations: int, accuracy: float = 1e-4
+) -> tuple[Method, float]:
+    """Return the parameters with the least cost that are found from a start, and this cost.
+
+    All positive real parameters are varied on a logarithmic scale by the simplex method of Nelder
+    and Mead; ``accuracy`` is that of these logarithms.
+    """
     names, values = _free_parameters(start)
     roles = card_of(start).roles
 
@@ -219,25 +240,22 @@ def _search(
         changes: Any = {name: _back(roles.get(name), value) for name, value in logarithms}
         return replace(start, **changes)
 
-    best = math.inf
-
-    def cost(x: NDArray[np.float64]) -> float:
-        nonlocal best
+    def cost_at(x: NDArray[np.float64]) -> float:
         try:
-            method = made(x)
+            return cost(made(x))
         except Refusal:
             return math.inf
-        value = certified_cost(method, where, price, weights)
-        if distrusted and value < best:
-            value = _proved_cost(method, where, price, weights)
-        best = min(best, value)
-        return value
 
     simplex = np.array(values) + 0.2 * np.eye(len(names) + 1, len(names), k=-1)
-    options: Any = {"maxfev": evaluations, "xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
+    options: Any = {
+        "maxfev": evaluations,
+        "xatol": accuracy,
+        "fatol": accuracy / 100,
+        "initial_simplex": simplex,
+    }
     with np.errstate(invalid="ignore"):
         found = scipy.optimize.minimize(
-            cost, np.array(values), method="Nelder-Mead", options=options
+            cost_at, np.array(values), method="Nelder-Mead", options=options
         )
     return made(found.x), float(found.fun)
 

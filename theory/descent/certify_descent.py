@@ -241,6 +241,18 @@ def has_descent(
     return bool(programme.best(CLOSE, enough=least).c > least)
 
 
+def largest_constant(method: Method, functions: FunctionClass) -> float:
+    """Return the largest c of any quadratic form Psi, where M is |grad f(x)|^2.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+    """
+    _, programme = _forms(method, _class_for(method, functions), Measure())
+    return float(fraction(programme.best(CLOSE).c))
+
+
 def noise_frontier(
     method: Method, functions: FunctionClass | Setting, parts: Sequence[float] = PARTS
 ) -> tuple[DescentPromise, ...]:

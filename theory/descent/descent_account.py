@@ -17,6 +17,7 @@ from certibit.theory.descent.certify_descent import (
     DescentCertificate,
     certify_descent,
     has_descent,
+    largest_constant,
     noise_frontier,
 )
 from certibit.theory.function_class import FunctionClass
@@ -159,7 +160,7 @@ def _best_step(
     def lost(part: float) -> float:
         step = float(part * largest)
         try:
-            tried[step] = certify_descent(_with(method, name, step), functions).c
+            tried[step] = largest_constant(_with(method, name, step), functions)
         except Refusal:
             return largest
         return -tried[step]

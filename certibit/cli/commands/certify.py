@@ -50,12 +50,12 @@ def certify_method(chosen: argparse.Namespace) -> int:
         raise Refusal("--downlink-weight is of bits, and none are asked for; give --optimise bits")
     subject = read_subject(chosen)
     card, where = subject.card, subject.setting
+    if chosen.optimise == "bits" and card.method.needs.compressor and subject.compressor is None:
+        raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
     if not where.strongly_convex:
         return _certify_descent(chosen, subject)
     if chosen.optimise and (not card.rules or is_own(chosen.method)):
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
-    if chosen.optimise == "bits" and card.method.needs.compressor and subject.compressor is None:
-        raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
     if chosen.optimise and chosen.problem:
         raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
     found = certify_subject(chosen, subject)
@@ -93,19 +93,29 @@ def certify_method(chosen: argparse.Namespace) -> int:
 def _certify_descent(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
     """Certify a descent over functions that need not be convex."""
     from certibit.figures.text.descents import (  # noqa: PLC0415  (heavy)
+        cheapest_summary,
         descent_summary,
+        describe_cheapest,
         describe_descent,
     )
+    from certibit.theory.descent.cheapest_descent import cheapest_descent  # noqa: PLC0415  (heavy)
     from certibit.theory.descent.descent_account import descent_account  # noqa: PLC0415  (heavy)
 
-    if chosen.optimise or chosen.potential or chosen.weights != "fixed":
+    if chosen.potential or chosen.weights != "fixed":
         raise Refusal(
-            "--optimise, --potential and --weights are of strongly convex functions; leave them "
-            "out: the Psi of a theorem and the best form are both certified"
+            "--potential and --weights are of strongly convex functions; leave them out: the Psi "
+            "of a theorem and the best form are both certified"
         )
-    found = descent_account(subject.card, subject.method, subject.setting, subject.functions)
+    method, where, functions = subject.method, subject.setting, subject.functions
+    found = descent_account(subject.card, method, where, functions)
+    best, weight = None, read_downlink_weight(chosen)
+    if chosen.optimise:
+        best = cheapest_descent(method, where, functions, chosen.optimise, downlink=weight)
     if chosen.json:
-        print(json.dumps(descent_summary(found), allow_nan=False))
+        optimum = {"optimum": cheapest_summary(best)} if best else {}
+        print(json.dumps(descent_summary(found) | optimum, allow_nan=False))
     else:
         print(for_terminal(partial(describe_descent, found)))
+        if best:
+            print(for_terminal(partial(describe_cheapest, best, chosen.optimise, weight)))
     return 0 if found.certificate.c > 0 else FAILED

@@ -1,0 +1,48 @@
+"""Parameters with the fewest certified bits to a small gradient."""
+
+from dataclasses import replace
+
+import pytest
+
+from certibit import (
+    METHODS,
+    FunctionClass,
+    GradientNoise,
+    Refusal,
+    cheapest_descent,
+    compressor,
+)
+from certibit.theory.certificates.summary import class_setting
+
+
+def subject(name, sent=None, d=20):
+    card = METHODS[name]
+    where = class_setting(card.method, 10, None, None, sent and compressor(sent), d)
+    return card.at(where, card.default_rule(where)), where, FunctionClass.of(where)
+
+
+def test_gradient_descent_has_its_best_step():
+    """c = gamma (4 - gamma)/4 up to 1/L is largest beyond, at sqrt(4/3)/L."""
+    found = cheapest_descent(*subject("gd"), "rounds")
+    assert found.method.gamma == pytest.approx((4 / 3) ** 0.5, rel=2e-2)
+    assert found.cost.rounds < found.before.rounds
+    assert found.cost.rounds == pytest.approx(1 / found.certificate.c)
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("name", ["marina", "dasha"])
+def test_fewer_bits_are_proved(name):
+    method, where, functions = subject(name, "rand-k:2")
+    found = cheapest_descent(method, where, functions, tries=25)
+    assert found.cost.uplink_bits < found.before.uplink_bits
+    assert found.certificate.verify() == found.certificate.c > 0
+    heavy = cheapest_descent(method, where, functions, downlink=10.0, tries=25)
+    assert heavy.method != found.method
+
+
+def test_misfits_are_refused():
+    method, where, functions = subject("gd")
+    with pytest.raises(Refusal, match="depends on their variance"):
+        cheapest_descent(method, where, replace(functions, noise=GradientNoise()))
+    with pytest.raises(Refusal, match="smaller step"):
+        cheapest_descent(replace(method, gamma=3.0), where, functions)

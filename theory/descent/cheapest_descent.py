@@ -1,0 +1,103 @@
+"""Search for the parameters with the fewest certified bits, rounds or gradients of a descent."""
+
+import math
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from certibit.data.errors import Refusal
+from certibit.data.quiet_machine import one_thread
+from certibit.solvers.method import Method
+from certibit.theory.certificates.search import Objective, best_parameters, objective_value
+from certibit.theory.descent.certify_descent import (
+    DescentCertificate,
+    certify_descent,
+    largest_constant,
+)
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.orbits import StepCost, orbits
+
+ACCURACY = 1e-2
+"""Relative accuracy of the parameters that are searched for."""
+
+MOST_TRIES = 60
+"""How many parameters are tried at most."""
+
+
+@dataclass(frozen=True)
+class CheapestDescent:
+    """A method with parameters found for the certified cost of a descent.
+
+    Attributes
+    ----------
+    method : Method
+        What to run.
+    certificate : DescentCertificate
+        The proof of its c.
+    cost, before : StepCost
+        Mean cost per client of T iterations with T = 1/c, certified, of the method and of the
+        parameters that the search began with: times Psi_0/eps it is that of a mean of
+        |grad f(x_t)|^2 of at most eps, if gradients are exact.
+    """
+
+    method: Method
+    certificate: DescentCertificate
+    cost: StepCost
+    before: StepCost
+
+
+@one_thread()
+def cheapest_descent(
+    start: Method,
+    where: Setting,
+    functions: FunctionClass,
+    objective: Objective = "bits",
+    *,
+    downlink: float = 0.0,
+    tries: int = MOST_TRIES,
+) -> CheapestDescent:
+    """Return the parameters with the least certified cost that a search finds, from a start.
+
+    It is never more than that of the start, and not proved to be the global minimum.
+
+    Parameters
+    ----------
+    objective : "bits", "rounds" or "gradients"
+        What is minimised, per client: uplink bits + ``downlink`` times bits received, ...
+    tries : int
+        The largest number of parameters that are tried.
+
+    Raises
+    ------
+    Refusal
+        If no descent is certified at the start, or gradients are stochastic.
+
+    Examples
+    --------
+    >>> from certibit import GD, METHODS, FunctionClass, cheapest_descent
+    >>> from certibit.theory.certificates.summary import class_setting
+    >>> where = class_setting(GD, 3, None, None, None, 10)
+    >>> found = cheapest_descent(GD(gamma=0.5), where, FunctionClass.of(where), "rounds")
+    >>> 1.1 < found.method.gamma < 1.2
+    True
+    """
+    if functions.noise is not None:
+        raise Refusal("with stochastic gradients a cost depends on their variance; leave noise out")
+
+    def spent(method: Method, c: float) -> StepCost:
+        _, cost = orbits(method, where.n, where.d, where.compressor)
+        return StepCost(**{name: value / c for name, value in asdict(cost).items()})
+
+    def price(method: Method) -> float:
+        with suppress(Refusal):
+            c = largest_constant(method, functions)
+            if c > 0:
+                return math.log(objective_value(spent(method, c), objective, downlink))
+        return math.inf
+
+    first = certify_descent(start, functions)
+    if first.c <= 0:
+        raise Refusal(f"no descent is certified for {start}; begin with a smaller step size")
+    method, least = best_parameters(start, price, tries, ACCURACY)
+    proof = certify_descent(method, functions) if least < price(start) else first
+    return CheapestDescent(proof.method, proof, spent(proof.method, proof.c), spent(start, first.c))
