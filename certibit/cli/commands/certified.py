@@ -39,7 +39,11 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     if chosen.of_class == "nonconvex":
         from certibit.figures.certified.descent_table import write_descents  # noqa: PLC0415  (heavy)
 
-        print(for_terminal(lambda: write_descents(Path(chosen.output))))
+        from certibit.figures.certified.noise_frontier import draw_frontiers  # noqa: PLC0415  (loads matplotlib)
+
+        folder = Path(chosen.output)
+        print(for_terminal(lambda: write_descents(folder)))
+        print(*draw_frontiers(folder), sep="\n")
         return
     from certibit.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 

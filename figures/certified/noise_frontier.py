@@ -1,0 +1,88 @@
+"""The frontier of a descent with stochastic gradients: much descent, or little noise."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from matplotlib import style
+from matplotlib.figure import Figure as Canvas
+
+from certibit.figures.drawing import STYLE, save
+from certibit.figures.looks import method_look
+from certibit.solvers.method import Method
+from certibit.theory.assumptions.gradient_noise import GradientNoise
+from certibit.theory.card import Card
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.descent.certify_descent import noise_frontier
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import DescentPromise
+
+N, OMEGA = 10, 1.0
+"""The number of clients, and omega; alpha = 1/(1 + omega) for contractions."""
+
+PARTS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""Parts of the largest c."""
+
+VARIED = {"sgd": ("gamma", (0.1, 0.3, 1.0)), "ef21-sgdm": ("eta", (0.05, 0.2, 1.0))}
+"""The parameter of each method that is varied; the others are those of its rule."""
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """What is proved of one method with its parameters, and what its theorem promises."""
+
+    card: Card
+    label: str
+    certified: tuple[DescentPromise, ...]
+    promised: DescentPromise
+
+
+def frontiers() -> list[Frontier]:
+    """Certify the frontiers of all methods that are drawn, for L = 1."""
+    found = []
+    for name, (parameter, values) in VARIED.items():
+        card = METHODS[name]
+        need = card.method.needs.compressor
+        where = class_setting(card.method, N, None, OMEGA if need else None, None, 20)
+        functions = FunctionClass.nonconvex(N, 1.0, alpha=where.alpha if need else None)
+        for value in values:
+            method = card.with_values(where, values={parameter: value})
+            found.append(_frontier(card, method, where, functions, f"{parameter} = {value:g}"))
+    return found
+
+
+def _frontier(
+    card: Card, method: Method, where: Setting, functions: FunctionClass, label: str
+) -> Frontier:
+    noisy = replace(functions, noise=GradientNoise())
+    promised = card.descents[0].promise(method, where)
+    return Frontier(card, label, noise_frontier(method, noisy, PARTS), promised)
+
+
+def draw_frontiers(folder: Path) -> list[Path]:
+    """Draw e against c: lines are certified, marks are what theorems promise."""
+    found = frontiers()
+    with style.context(STYLE):
+        canvas = Canvas(figsize=(8.0, 3.4), layout="constrained")
+        places = canvas.subplots(1, len(VARIED))
+        for place, name in zip(places, VARIED, strict=True):
+            own = [one for one in found if one.card.name == name]
+            colour, marker = method_look(name)
+            for one in own:
+                line = [(promise.c, promise.e) for promise in one.certified]
+                place.plot(*zip(*line, strict=True), color=colour)
+                place.plot(one.promised.c, one.promised.e, marker=marker or "o", color="black")
+                place.annotate(one.label, line[-1], textcoords="offset points", xytext=(3, 3))
+            place.set_yscale("log")
+            place.set_xscale("log")
+            place.margins(x=0.25)
+            place.set_xlabel("c L")
+            place.set_title(own[0].card.label, fontsize="medium")
+        places[0].set_ylabel("e L")
+        canvas.suptitle(
+            f"E[Psi+] <= Psi - c |grad f|^2 + e sigma^2, n = {N}, omega = {OMEGA:g}: lines are "
+            "certified, marks are theorems",
+            fontsize="small",
+        )
+        return save(canvas, folder, "noise")
