@@ -242,14 +242,15 @@ def has_descent(
 
 
 def largest_constant(method: Method, functions: FunctionClass) -> float:
-    """Return the largest c of any quadratic form Psi, where M is |grad f(x)|^2.
+    """Return the largest c of any quadratic form Psi, for the default M of the class.
 
     Raises
     ------
     Refusal
         As :func:`certify_descent`.
     """
-    _, programme = _forms(method, _class_for(method, functions), Measure())
+    functions = _class_for(method, functions)
+    _, programme = _forms(method, functions, default_measure(functions))
     return float(fraction(programme.best(CLOSE).c))
 
 
@@ -258,7 +259,7 @@ def noise_frontier(
 ) -> tuple[DescentPromise, ...]:
     """Return proved promises with the smallest e for some parts of the largest c; () without noise.
 
-    M is |grad f(x)|^2, and each promise has its own quadratic form Psi.
+    M is the default one of the class, and each promise has its own quadratic form Psi.
 
     Raises
     ------
@@ -273,7 +274,8 @@ def noise_frontier(
     >>> few.c < many.c and few.e < many.e
     True
     """
-    _, programme = _forms(method, _class_for(method, functions), Measure())
+    functions = _class_for(method, functions)
+    _, programme = _forms(method, functions, default_measure(functions))
     largest = programme.best(CLOSE).c
     if not programme.samples or largest <= 0:
         return ()

@@ -38,7 +38,6 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
     if chosen.of_class == "nonconvex":
         from certibit.figures.certified.descent_table import write_descents  # noqa: PLC0415  (heavy)
-
         from certibit.figures.certified.noise_frontier import draw_frontiers  # noqa: PLC0415  (loads matplotlib)
 
         folder = Path(chosen.output)
