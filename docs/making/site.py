@@ -17,7 +17,13 @@ from certibit.figures.comparison.comparison_result import Comparison  # noqa: E4
 from certibit.figures.report.chart import library, scripts, style  # noqa: E402
 from certibit.solvers.compressors.selector import compressor  # noqa: E402
 from certibit.theory.audit.proofs import PROOFS, audit  # noqa: E402
-from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
+from certibit.theory.catalogue.catalogue import (  # noqa: E402
+    CARDS,
+    CLIPPING,
+    METHODS,
+    SHARED_MINIMISER,
+    STOCHASTIC,
+)
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.idea_page import idea_page  # noqa: E402
 from making.reference_page import reference_pages  # noqa: E402
@@ -41,6 +47,8 @@ def pages() -> Iterator[tuple[str, str]]:
     for name, card in SHARED_MINIMISER.items():
         rates = _rates(name, method_page.SETTINGS_ALONE)
         yield f"methods/{name}", method_page.method_page(card, rates, alone)
+    for name, card in STOCHASTIC.items():
+        yield f"methods/{name}", method_page.method_page(card, [], compared)
     _tell("comparing the methods of relaxed smoothness")
     relaxed = relaxed_comparison()
     for name, card in CLIPPING.items():

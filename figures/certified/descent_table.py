@@ -12,7 +12,7 @@ from certibit.data.files.cache import write_atomically
 from certibit.data.problem import Constants
 from certibit.data.terminal import paragraph, table
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS, STOCHASTIC
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.descent_account import DescentAccount, descent_account
 from certibit.theory.setting import Setting
@@ -91,7 +91,7 @@ def descents_table(points: tuple[tuple[int, float], ...] = POINTS) -> str:
     reasons: dict[str, str] = {}
     for n, omega in points:
         rows.append((f"{n}, {omega:g}", *[""] * 5))
-        for card in METHODS.values():
+        for card in (METHODS | STOCHASTIC).values():
             found = descent_row(card, n, omega)
             rows.append(found.cells)
             if found.reason:

@@ -11,7 +11,7 @@ from certibit.figures.looks import method_look
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import STOCHASTIC
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.certify_descent import noise_frontier
 from certibit.theory.function_class import FunctionClass
@@ -42,7 +42,7 @@ def frontiers() -> list[Frontier]:
     """Certify the frontiers of all methods that are drawn, for L = 1."""
     found = []
     for name, (parameter, values) in VARIED.items():
-        card = METHODS[name]
+        card = STOCHASTIC[name]
         need = card.method.needs.compressor
         where = class_setting(card.method, N, None, OMEGA if need else None, None, 20)
         functions = FunctionClass.nonconvex(N, 1.0, alpha=where.alpha if need else None)

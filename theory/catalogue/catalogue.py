@@ -37,13 +37,13 @@ _LEGEND = (
     "scaffnew",
     "fedcomgate",
     "ef21",
-    "ef21_sgdm",
     "econtrol",
     "marina",
     "dasha",
     "agd",
     "gd",
     "sgd",
+    "ef21_sgdm",
     "ef",
     "compressed_gd",
     "episode",
@@ -104,10 +104,15 @@ SHARED_MINIMISER: dict[str, Card] = {
 }
 """The methods for strongly convex f_i with the same minimiser, such as one client, by name."""
 
+STOCHASTIC: dict[str, Card] = {
+    name: card for name, card in CARDS.items() if card.descents and not card.theorems
+}
+"""The methods for stochastic gradients by name, whose theorems are about descents only."""
+
 METHODS: dict[str, Card] = {
     name: card
     for name, card in CARDS.items()
-    if card.method.needs.strongly_convex and name not in SHARED_MINIMISER
+    if card.method.needs.strongly_convex and name not in {*SHARED_MINIMISER, *STOCHASTIC}
 }
 """The methods for all strongly convex problems by name."""
 

@@ -423,7 +423,7 @@ def _contracting(method: Method, functions: FunctionClass) -> DescentCertificate
     weights = tuple(float(fraction(w)) for w in best.weights)
     weights = weights[: len(weights) - len(family.start.points)]
     psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:]))
-    return _proof(method, functions, psi, Measure("potential"), Fraction(1, 2))
+    return _proof(method, functions, psi, Measure("potential"), None)
 
 
 def _tidy(family: Family, programme: DescentProgramme, found: Descent) -> Descent:

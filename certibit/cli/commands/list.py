@@ -13,7 +13,12 @@ from certibit.data.terminal import for_terminal, paragraph
 from certibit.solvers.compressors.selector import NAMES as COMPRESSORS
 from certibit.solvers.compressors.selector import other_names
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
+from certibit.theory.catalogue.catalogue import (
+    CLIPPING,
+    METHODS,
+    SHARED_MINIMISER,
+    STOCHASTIC,
+)
 
 _SPLITS = ("shuffled", "similarity:PERCENT", "dirichlet:CONCENTRATION")
 
@@ -44,6 +49,8 @@ def _text(compressors: list[str], problems: list[str], losses: list[str], splits
         [
             "METHOD, with its rules for parameters; the first is the default",
             *_ruled(METHODS),
+            "\nMETHOD for stochastic gradients, of functions that need not be convex",
+            *_ruled(STOCHASTIC),
             "\nMETHOD for one client, or f_i with the same minimiser",
             *_ruled(SHARED_MINIMISER),
             "\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE",
@@ -85,7 +92,12 @@ def _named(told: Mapping[str, str]) -> list[str]:
 
 def _methods() -> list[dict[str, Any]]:
     """Return the content of the cards of all methods as JSON values."""
-    kinds = {"smooth": METHODS, "shared minimiser": SHARED_MINIMISER, "relaxed smooth": CLIPPING}
+    kinds = {
+        "smooth": METHODS,
+        "stochastic gradients": STOCHASTIC,
+        "shared minimiser": SHARED_MINIMISER,
+        "relaxed smooth": CLIPPING,
+    }
     return [
         {
             "name": name,

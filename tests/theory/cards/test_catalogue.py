@@ -17,6 +17,7 @@ from certibit.theory.catalogue.catalogue import (
     GROUP,
     METHODS,
     SHARED_MINIMISER,
+    STOCHASTIC,
     TUNINGS,
     card_named,
     card_of,
@@ -69,7 +70,7 @@ def test_every_theorem_of_the_folder_is_on_its_card():
 
 
 def test_the_order_is_that_of_a_legend():
-    assert list(CARDS) == [*METHODS, *SHARED_MINIMISER, *CLIPPING]
+    assert list(CARDS) == [*METHODS, *STOCHASTIC, *SHARED_MINIMISER, *CLIPPING]
     assert list(METHODS)[:3] == ["locodl", "adiana", "diana"]
     assert next(iter(CLIPPING)) == "episode"
     assert all(card.name == name for name, card in CARDS.items())

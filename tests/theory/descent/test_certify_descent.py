@@ -9,12 +9,12 @@ import pytest
 from attack import largest_excess
 
 from certibit import (
+    CARDS,
     DASHA,
     DIANA,
     EF21,
     GD,
     MARINA,
-    METHODS,
     SCAFFOLD,
     ClientClass,
     Constants,
@@ -39,7 +39,7 @@ CLOSE = 1e-8
 
 def where(name, n, omega):
     """Return a setting of n clients with L_i = 1 that need not be convex."""
-    need = METHODS[name].method.needs.compressor
+    need = CARDS[name].method.needs.compressor
     sent, d = rand_k_of(omega) if need else (Identity(), 10)
     sent = Scaled(sent) if need == "contractive" else sent
     return Setting(Constants(-1.0, np.ones(n), 1.0), n, d, sent)
@@ -124,7 +124,7 @@ RULES = {"gd": "1/L"}
 
 PUBLISHED = [
     (name, theorem, n, omega)
-    for name, card in METHODS.items()
+    for name, card in CARDS.items()
     for theorem in card.descents
     for n, omega in product((1, 10, 1000), (1.0, 9.0))
     if omega == 1.0 or card.method.needs.compressor
@@ -135,7 +135,7 @@ PUBLISHED = [
 @pytest.mark.parametrize(("name", "theorem", "n", "omega"), PUBLISHED)
 def test_published_constants_are_certified(name, theorem, n, omega):
     setting = where(name, n, omega)
-    method = METHODS[name].at(setting, RULES.get(name, "nonconvex"))
+    method = CARDS[name].at(setting, RULES.get(name, "nonconvex"))
     assert not theorem.unmet(method, setting)
     functions = FunctionClass.of(setting)
     promised = theorem.promise(method, setting).c
@@ -148,8 +148,8 @@ def test_published_constants_are_certified(name, theorem, n, omega):
 def test_a_constant_that_is_too_large_is_above_the_bound(name):
     """The theorem with its own step five times as large promises what is not so."""
     setting = where(name, 10, 9.0)
-    theorem = METHODS[name].descents[0]
-    method = METHODS[name].at(setting, "nonconvex")
+    theorem = CARDS[name].descents[0]
+    method = CARDS[name].at(setting, "nonconvex")
     method = replace(method, gamma=5 * method.gamma)
     assert theorem.unmet(method, setting)
     try:
@@ -214,7 +214,7 @@ def test_the_largest_step_of_gradient_descent():
 def test_the_best_step_of_gradient_descent():
     """c = gamma (4 - gamma)/4 up to 1/L; above, the largest c is at sqrt(4/3)/L."""
     setting = where("gd", 3, 0.0)
-    found = descent_account(METHODS["gd"], GD(0.5), setting)
+    found = descent_account(CARDS["gd"], GD(0.5), setting)
     assert found.published == 0.5 * 0.75 == pytest.approx(found.stated.c, rel=CLOSE)
     assert found.largest_step == pytest.approx(2.0, rel=2e-2)
     assert 1.0 < found.best_step < 1.3

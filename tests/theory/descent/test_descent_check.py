@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from certibit import (
+    CARDS,
     EF21,
-    METHODS,
     Experiment,
     Setting,
     check,
@@ -27,7 +27,7 @@ SUBJECTS = [
 @pytest.mark.parametrize(("name", "rule", "sent"), SUBJECTS)
 def test_runs_descend_as_promised(name, rule, sent, selector):
     functions, sent = problem(selector), sent and compressor(sent)
-    card = METHODS[name]
+    card = CARDS[name]
     method = card.at(Setting.of(card.method, functions, sent), rule)
     verdict = descents_along_a_run(card.descents[0], Experiment.of(method, functions, sent))
     assert verdict.holds
@@ -37,7 +37,7 @@ def test_runs_descend_as_promised(name, rule, sent, selector):
 def noisy_run(name, theorem=None):
     """Return the verdict on a theorem along a run with stochastic gradients."""
     functions = problem("quadratic:d=4@3:nonconvex:noise=3")
-    card = METHODS[name]
+    card = CARDS[name]
     sent = compressor("top-k:2") if card.method.needs.compressor else None
     method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
     return descents_along_a_run(
@@ -55,7 +55,7 @@ def test_runs_with_stochastic_gradients_descend_as_promised(name):
     assert "standard errors" in verdict.note
 
 
-class Silent(type(METHODS["sgd"].descents[0])):
+class Silent(type(CARDS["sgd"].descents[0])):
     """The theorem of SGD without its noise."""
 
     def noise(self, m, setting):
@@ -70,7 +70,7 @@ def test_a_step_that_is_too_large_is_seen():
     functions, sent, card = (
         problem("breast-cancer@9:nonconvex"),
         compressor("rand-k:2"),
-        METHODS["marina"],
+        CARDS["marina"],
     )
     method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
     larger = Experiment.of(replace(method, gamma=3 * method.gamma), functions, sent)
@@ -87,7 +87,7 @@ class Faulty(EF21):
 
 def test_check_sees_a_message_that_is_added_twice():
     functions, sent = problem("breast-cancer@9:nonconvex"), compressor("top-k:2")
-    card = METHODS["ef21"]
+    card = CARDS["ef21"]
     gamma = card.at(Setting.of(card.method, functions, sent), "nonconvex").gamma
     good, bad = (check(one, functions, sent, card=card) for one in (EF21(gamma), Faulty(gamma)))
     found = [

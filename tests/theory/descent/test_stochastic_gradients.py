@@ -10,9 +10,9 @@ from attack import largest_excess
 from sampled_methods import TwoSteps
 
 from certibit import (
+    CARDS,
     EF21,
     EF21SGDM,
-    METHODS,
     SGD,
     FunctionClass,
     Gap,
@@ -90,7 +90,7 @@ THEOREMS = [
 @pytest.mark.parametrize(("name", "options", "n", "omega"), THEOREMS)
 def test_noise_of_theorems_is_certified(name, options, n, omega):
     """With the Psi of a theorem its e is exact, and a smaller one is no proof."""
-    card = METHODS[name]
+    card = CARDS[name]
     setting = class_setting(card.method, n, None, omega or None, None, 20)
     method, theorem = card.at(setting, "nonconvex", **options), card.descents[0]
     promise = theorem.promise(method, setting)

@@ -65,7 +65,7 @@ def check_assumption(assumption: Assumption, problem: Problem, seed: int = 0) ->
         note, evidence = f"at {x.shape[2]} pairs of points", Known.MEASURED
         note += "" if known else ", with a lower bound in the place of inf f"
     advice = (
-        f"{assumption!r} does not hold on {problem.name}: an inequality is exceeded by {worst:.3g} "
+        f"{assumption!r} fails on {problem.name}: an inequality is exceeded by {worst:.3g} "
         "of the size of its terms. Take other constants, or leave the assumption out."
     )
     return Verdict(name, max(worst, 0.0), EXACT, note, advice, known=evidence)
