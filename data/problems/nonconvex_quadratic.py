@@ -13,6 +13,7 @@ from certibit.data.errors import Refusal
 from certibit.data.memory import require_memory
 from certibit.data.problem import Constants
 from certibit.data.problems.nonconvex_problem import NonconvexProblem, start_at
+from certibit.data.problems.quadratic import symmetric_matrices
 
 SPREAD = 1.0
 """The default distance of the matrices to their average."""
@@ -61,14 +62,7 @@ class NonconvexQuadratic(NonconvexProblem):
             If the shapes do not fit, a matrix is not symmetric, none has a negative eigenvalue, or
             the average is not bounded below.
         """
-        H, b = np.array(H, dtype=np.float64), np.array(b, dtype=np.float64)
-        if H.ndim != 3 or b.shape != H.shape[:2] or H.shape[1] != H.shape[2]:
-            raise Refusal(
-                f"the matrices have the shape {H.shape} and the vectors {b.shape};"
-                " give (n, d, d) and (n, d)"
-            )
-        if not np.array_equal(H, np.matrix_transpose(H)):
-            raise Refusal("a matrix is not symmetric; give (H + H') / 2 instead")
+        H, b = symmetric_matrices(H, b, "vectors")
         if not np.linalg.eigvalsh(H).min() < 0:
             raise Refusal("no matrix has a negative eigenvalue; make a Quadratic, which is convex")
         average, pull = H.mean(axis=0), b.mean(axis=0)

@@ -62,14 +62,7 @@ class Quadratic(RidgeProblem):
         Refusal
             If the shapes do not fit, or if a matrix is not symmetric positive definite.
         """
-        H, c = np.array(H, dtype=np.float64), np.array(c, dtype=np.float64)
-        if H.ndim != 3 or c.shape != H.shape[:2] or H.shape[1] != H.shape[2]:
-            raise Refusal(
-                f"the matrices have the shape {H.shape} and the centres {c.shape};"
-                " give (n, d, d) and (n, d)"
-            )
-        if not np.array_equal(H, np.matrix_transpose(H)):
-            raise Refusal("a matrix is not symmetric; give (H + H') / 2 instead")
+        H, c = symmetric_matrices(H, c, "centres")
         eigenvalues = np.linalg.eigvalsh(H)
         mu = float(eigenvalues.min())
         if not mu > 0:
@@ -192,6 +185,27 @@ class Quadratic(RidgeProblem):
 
     def _bare_hessian(self, x: Array) -> Array:
         return array_namespace(x).mean(self.H, axis=0)
+
+
+def symmetric_matrices(
+    H: ArrayLike, vectors: ArrayLike, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return symmetric matrices (n, d, d) and vectors (n, d) of the clients, copied.
+
+    Raises
+    ------
+    Refusal
+        If the shapes do not fit, or a matrix is not symmetric.
+    """
+    H, vectors = np.array(H, dtype=np.float64), np.array(vectors, dtype=np.float64)
+    if H.ndim != 3 or vectors.shape != H.shape[:2] or H.shape[1] != H.shape[2]:
+        raise Refusal(
+            f"the matrices have the shape {H.shape} and the {name} {vectors.shape};"
+            " give (n, d, d) and (n, d)"
+        )
+    if not np.array_equal(H, np.matrix_transpose(H)):
+        raise Refusal("a matrix is not symmetric; give (H + H') / 2 instead")
+    return H, vectors
 
 
 def _per_client(L: ArrayLike, n: int) -> NDArray[np.float64]:
