@@ -62,12 +62,16 @@ class Toy(LeastSquares):
 '''
 _CHECK = '''"""A check that always holds."""
 
+from certibit.data.problem import Problem
 from certibit.theory.verdict import Verdict
 
 
-def toy_check() -> Verdict:
+def toy_check(problem: Problem, seed: int = 0) -> Verdict:
     """Return a verdict that holds."""
     return Verdict("toy", 0.0, 1.0)
+
+
+PROBLEM_CHECKS = (toy_check,)
 '''
 TOYS = {
     "method": (
@@ -105,14 +109,6 @@ TOYS = {
     ),
     "check": (
         Place("theory/checks/problem/toy.py", text=_CHECK),
-        Place(
-            "theory/checks/problem/problems.py",
-            (
-                ("            views_agree(", "            toy_check(),\n            views_agree("),
-                ("from certibit.theory.checks.problem.views", "from certibit.theory.checks.problem."
-                 "toy import toy_check\nfrom certibit.theory.checks.problem.views"),
-            ),
-        ),
         Place("docs/checks.md", (("| invariants |", "| toy | Is 0 at most 1? | exact |\n"
                                   "| invariants |"),)),
     ),

@@ -68,14 +68,14 @@ ROOMS = {
     "problem": (
         lambda: problem_checks(PROBLEM),
         [
+            "L_i, L_f, mu and eigenvalues",
+            "Hessian of the gradient",
             "gradient of the value",
             "gradient at x*",
             "grad_star and f_star",
             "gap of the value",
             "clients alone and together",
             "views",
-            "L_i, L_f, mu and eigenvalues",
-            "Hessian of the gradient",
         ],
     ),
     "compressor": (

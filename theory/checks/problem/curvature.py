@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.problem import Constants, Problem, RelaxedConstants, StronglyConvexProblem
+from certibit.data.problem import Constants, Problem, RelaxedConstants, is_strongly_convex
 from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
@@ -102,11 +102,14 @@ def _far(problem: Problem, seed: int) -> Points:
     return _FAR * generator.standard_normal((1, problem.d, 1))
 
 
-def hessian_of_gradient(problem: StronglyConvexProblem, seed: int = 0) -> Verdict | None:
+def hessian_of_gradient(problem: Problem, seed: int = 0) -> Verdict | None:
     """Check hessian and hessian_product against differences of the gradient.
 
-    Points where the gradient has a kink are left out; None if all have one.
+    Points where the gradient has a kink are left out; None if all have one, or if the problem is
+    not strongly convex and has no hessian.
     """
+    if not is_strongly_convex(problem):
+        return None
     generator = np.random.default_rng(seed)
     off = []
     for x in sample_points(problem, seed, 1):
@@ -160,3 +163,6 @@ def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
     worst, where = worst_of(found)
     advice = f"A constant is too small: {where}. Look at relaxed."
     return Verdict("L0, L1, kappa and rho", worst, CURVATURE, advice=advice, **searched(found))
+
+
+PROBLEM_CHECKS = (relaxed_constants, constants_by_eigenvalues, hessian_of_gradient)

@@ -66,7 +66,7 @@ def _scale(problem: Problem, *points: Points) -> float:
     return float(sum(sizes)) + 1e-300
 
 
-def solution_by_gradient(problem: Problem) -> Verdict | None:
+def solution_by_gradient(problem: Problem, _seed: int = 0) -> Verdict | None:
     """Check that the gradient vanishes at x_star; None where the infimum is not attained."""
     x_star = np.asarray(problem.x_star)[:, :, :1]
     if not np.all(np.isfinite(x_star)):
@@ -82,7 +82,7 @@ def solution_by_gradient(problem: Problem) -> Verdict | None:
     return Verdict("gradient at x*", size / scale, limit, advice=advice, **searched([size]))
 
 
-def stated_gradients(problem: Problem) -> Verdict | None:
+def stated_gradients(problem: Problem, _seed: int = 0) -> Verdict | None:
     """Check grad_star and f_star at x_star; None where the infimum is not attained."""
     x_star = np.asarray(problem.x_star)[:, :, :1]
     if not np.all(np.isfinite(x_star)):
@@ -122,3 +122,6 @@ def _climbed(problem: Problem, x_star: Points, step: Points) -> float:
     shares = (1 + _NODES) / 2
     slopes = np.sum(whole_gradient(problem, x_star + step * shares) * step, axis=(0, 1))
     return float(np.vdot(_NODE_WEIGHTS, slopes) / 2)
+
+
+PROBLEM_CHECKS = (gradient_of_value, solution_by_gradient, stated_gradients, gap_of_value)

@@ -1,21 +1,17 @@
-"""All checks of a problem."""
+"""All checks of a problem.
+
+A check is a function of a problem and a seed. The files of this folder list theirs in
+``PROBLEM_CHECKS``, where they are found.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
 
-from certibit.data.problem import Problem, is_strongly_convex
+from certibit.data.problem import Problem
 from certibit.solvers.state import narrow
-from certibit.theory.checks.problem.curvature import (
-    constants_by_eigenvalues,
-    hessian_of_gradient,
-    relaxed_constants,
-)
-from certibit.theory.checks.problem.gradients import (
-    gap_of_value,
-    gradient_of_value,
-    solution_by_gradient,
-    stated_gradients,
-)
-from certibit.theory.checks.problem.views import clients_apart, views_agree
+from certibit.theory.checks import problem as room
 from certibit.theory.verdict import Verdict
 
 
@@ -33,17 +29,12 @@ def problem_checks(problem: Problem, seed: int = 0) -> tuple[Verdict, ...]:
     True
     """
     problem = narrow(problem, np.array([0]))
+    files = sorted(module.name for module in iter_modules(room.__path__))
+    checks = [
+        check
+        for name in files
+        for check in getattr(import_module(f"{room.__name__}.{name}"), "PROBLEM_CHECKS", ())
+    ]
     with np.errstate(all="ignore"):
-        verdicts = [
-            gradient_of_value(problem, seed),
-            solution_by_gradient(problem),
-            stated_gradients(problem),
-            gap_of_value(problem, seed),
-            clients_apart(problem, seed),
-            views_agree(problem, seed),
-            relaxed_constants(problem, seed),
-            constants_by_eigenvalues(problem, seed),
-        ]
-        if is_strongly_convex(problem):
-            verdicts.append(hessian_of_gradient(problem, seed))
+        verdicts = [check(problem, seed) for check in checks]
     return tuple(verdict for verdict in verdicts if verdict)

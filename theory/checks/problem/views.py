@@ -68,3 +68,6 @@ def views_agree(problem: Problem, seed: int = 0) -> Verdict:
         "the ridge between the f_i and g."
     )
     return Verdict("views", worst / scale, _EXACT, advice=advice, **searched(apart))
+
+
+PROBLEM_CHECKS = (clients_apart, views_agree)
