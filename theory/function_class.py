@@ -91,6 +91,10 @@ class FunctionClass:
         What is assumed besides, such as similarity of the f_i.
     noise : GradientNoise, optional
         That of the gradients that a method samples; without it they are exact.
+    bias : float, optional
+        Compressors of a bias and a variance, where contractions are needed: |E C(x) - x| <=
+        bias |x| and E|C(x) - E C(x)|^2 <= omega |x|^2 (Condat, Li, Richtarik, arXiv:2205.04180).
+        Then alpha follows: 1 - bias^2 - omega if that is above 0.
 
     Examples
     --------
@@ -113,6 +117,7 @@ class FunctionClass:
     classes: tuple[ClientClass, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     noise: GradientNoise | None = None
+    bias: float | None = None
 
     def __post_init__(self) -> None:
         plain_numbers(self)
@@ -131,6 +136,14 @@ class FunctionClass:
             raise Refusal(f"alpha = {self.alpha:g} must be above 0 and at most 1")
         if self.alpha_down is not None and not 0 < self.alpha_down <= 1:
             raise Refusal(f"alpha_down = {self.alpha_down:g} must be above 0 and at most 1")
+        if self.bias is not None:
+            if self.classes or self.omega_joint is not None or not 0 <= self.bias < 1:
+                raise Refusal(
+                    f"bias = {self.bias:g} of compressors; give one of at least 0 and below 1, for "
+                    "clients of one class that draw independently"
+                )
+            left = 1 - self.bias**2 - self.omega
+            object.__setattr__(self, "alpha", left if left > 0 else None)
         if self.L_f is not None and not self.average_convexity < self.L_f:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.average_convexity:g}")
         if not isinstance(self.assumptions, tuple):
@@ -325,6 +338,8 @@ class FunctionClass:
     def contraction(self, kind: int) -> float:
         """Return alpha of the clients of a kind, or of the server, whose kind is -1."""
         alpha = self.alpha_down if kind < 0 else self.kinds[kind].alpha
+        if kind >= 0 and self.bias is not None:
+            alpha = 1 - self.bias**2
         return 1.0 if alpha is None else alpha
 
     def curvature(self, kind: int) -> tuple[float, float]:

@@ -309,6 +309,8 @@ def _fitting(method: Method, functions: FunctionClass, size: int) -> tuple[Compr
     need = method.needs.compressor
     if need is None or (need == "unbiased" and functions.omega == 0):
         return None, size
+    if functions.bias is not None:
+        raise Refusal("no compressor of a worst case is drawn for a bias and a variance")
     omega = 1 / (functions.alpha or 1.0) - 1 if need == "contractive" else functions.omega
     sent, d = rand_k_of(omega, size)
     return Scaled(sent) if need == "contractive" else sent, d

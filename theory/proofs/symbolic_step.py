@@ -218,9 +218,14 @@ def _check(method: Method, functions: FunctionClass) -> None:
                 "certificate is for one number"
             )
     need = method.needs.compressor
-    if need == "contractive" and functions.alpha is None:
+    if need == "contractive" and functions.alpha is None and functions.bias is None:
         raise Refusal(
-            f"{method.name} needs contractive compressors; give the function class an alpha"
+            f"{method.name} needs contractive compressors; give the function class an alpha, or a "
+            "bias and an omega"
+        )
+    if need == "unbiased" and functions.bias is not None:
+        raise Refusal(
+            f"{method.name} needs unbiased compressors, and bias = {functions.bias:g}; leave it out"
         )
     if need is None and functions.omega > 0:
         raise Refusal(
@@ -248,7 +253,8 @@ def _symbolic_step(
 
     def world(orbit: Orbit | None = None) -> World:
         frame = Frame(orbit.cells if orbit else cells_of_kinds(counts), counts, basis.exact)
-        errors = MessageErrors(basis, frame, message_errors, functions.deterministic)
+        alike = functions.deterministic or functions.bias is not None  # a bias draws nothing
+        errors = MessageErrors(basis, frame, message_errors, alike)
         solution, samples = functions.has_solution, errors if functions.noise else None
         problem = SymbolicProblem(basis, frame, evaluations, solves, one_by_one, solution, samples)
         return problem, SymbolicChannel(method_, functions, problem, errors, orbit, noisy)

@@ -57,10 +57,11 @@ class Signs:
         return np.array([1.0 if self._next(0.5) else -1.0 for _ in range(self.n)])[:, None, None]
 
     def uplink(self, v, cohort=None):
+        sent = v
         if self.alpha is not None:
-            sent = v + self.alpha[: self.n, None, None] * v
-        else:
-            sent = v * (1 + self.omega**0.5 * self.signs())
+            sent = sent + self.alpha[: self.n, None, None] * v
+        if self.omega:
+            sent = sent + self.omega**0.5 * self.signs() * v
         return self.send(sent, cohort)
 
     def send(self, v, mask=None):
@@ -128,7 +129,8 @@ def largest_excess(proof, h, signs=None, *, shared=False):
     functions, method, n = proof.functions, proof.method, len(h)
     alpha = None
     if functions.alpha is not None and method.needs.compressor == "contractive":
-        alpha = np.array(signs or [-1.0] * n) * (1 - functions.alpha) ** 0.5
+        lost = (1 - functions.alpha) ** 0.5 if functions.bias is None else functions.bias
+        alpha = np.array(signs or [-1.0] * n) * lost
 
     def quadratics(b, sigma=0.0):
         return Quadratics(np.array(h, dtype=float)[:, None, None], b[:, None, None], sigma)

@@ -18,3 +18,14 @@ class TwoSteps(SGD):
             gradient = mean(channel.send(problem.grad(s.x, sample=sample)))
             s = type(s)(s.x - self.gamma * gradient)
         return s
+
+
+@dataclass(frozen=True)
+class TwoSamples(SGD):
+    """A step of SGD with the mean of two samples at one point."""
+
+    name: ClassVar[str] = "two-samples"
+
+    def communicate(self, s, problem, channel):
+        sampled = problem.grad(s.x, sample=0) + problem.grad(s.x, sample=1)
+        return type(s)(s.x - self.gamma * mean(channel.send(sampled / 2)))

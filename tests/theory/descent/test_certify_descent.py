@@ -162,6 +162,7 @@ def test_a_constant_that_is_too_large_is_above_the_bound(name):
 ATTACKED = [
     (GD(0.7), {}),
     (EF21(0.29), {"alpha": 0.5}),
+    (EF21(0.29), {"bias": 0.5, "omega": 0.25}),
     (MARINA(0.5, 0.3), {"omega": 2.0}),
     (DASHA(0.2, 0.2), {"omega": 2.0}),
     (DIANA(0.08, 0.1), {"omega": 2.0}),
@@ -174,7 +175,7 @@ CURVATURES = list(product([-1.0, 0.0, 0.4, 1.0], repeat=2))
 def test_no_quadratic_breaks_a_certificate(method, constants):
     """For two clients; signs of contractions are all tried."""
     proof = certify_descent(method, FunctionClass.nonconvex(2, L=1.0, **constants))
-    choices = list(product([-1.0, 1.0], repeat=2)) if "alpha" in constants else [None]
+    choices = list(product([-1.0, 1.0], repeat=2)) if {"alpha", "bias"} & {*constants} else [None]
     worst = max(largest_excess(proof, h, signs) for h in CURVATURES for signs in choices)
     assert worst <= 1e-9
     larger = replace(proof, exact=2 * proof.exact)

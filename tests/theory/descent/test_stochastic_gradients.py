@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 from attack import largest_excess
-from sampled_methods import TwoSteps
+from sampled_methods import TwoSamples, TwoSteps
 
 from certibit import (
     CARDS,
@@ -47,6 +47,12 @@ def test_sgd_has_its_known_constants(n, gamma):
     assert proof.c == pytest.approx(c, rel=CLOSE)
     assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
     assert proof.verify() == proof.c
+
+
+def test_two_samples_have_half_the_variance():
+    c = 0.3 * (1 - 0.3 / 2)
+    proof = certify_descent(TwoSamples(0.3), noisy(5), Value(), least=c * (1 - 1e-9))
+    assert proof.e == pytest.approx(0.3**2 / (4 * 5), rel=CLOSE)
 
 
 def test_less_of_c_has_less_noise():

@@ -269,19 +269,22 @@ class SymbolicChannel(OrbitChannel):
         self.noises: list[tuple[int, Array]] = []
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Return v plus a new unknown per client."""
-        if self.method.needs.compressor == "contractive":
-            if all(self.functions.contraction(k) == 1 for k in range(len(self.functions.kinds))):
-                return self.send(v, cohort)  # nothing is lost
-            return self.send(v + self.errors.unknown(self._sent(v, cohort), "contraction"), cohort)
-        if self.functions.omega == 0:
-            return self.send(v, cohort)
+        """Return v plus new unknowns per client: what a contraction loses, and noise."""
+        functions, received = self.functions, v
+        biased = self.method.needs.compressor == "contractive"
+        if biased and any(functions.contraction(k) < 1 for k in range(len(functions.kinds))):
+            received = received + self.errors.unknown(self._sent(v, cohort), "contraction")
+        if functions.omega and (functions.bias is not None or not biased):
+            received = received + self._noise(v, cohort)
+        return self.send(received, cohort)
+
+    def _noise(self, v: Array, cohort: Array | None) -> Array:
         if self.kept:
-            return self.send(v + self.errors.unknown(self._sent(v, cohort), "noise"), cohort)
+            return self.errors.unknown(self._sent(v, cohort), "noise")
         basis, frame = self.problem.basis, self.problem.frame
         number = basis.index("noise", len(self.noises), every_client=True, noise=True)
         self.noises.append((number, v))
-        return self.send(v + frame.unknown(basis, number), cohort)
+        return frame.unknown(basis, number)
 
     def downlink(self, v: Array) -> Array:
         """Return v plus the server's noise or its contraction's error, a new unknown of all."""
