@@ -55,15 +55,15 @@ def test_runs_with_stochastic_gradients_descend_as_promised(name):
     assert "standard errors" in verdict.note
 
 
-class Silent(type(CARDS["sgd"].descents[0])):
-    """The theorem of SGD without its noise."""
+class Quieter(type(CARDS["sgd"].descents[0])):
+    """The theorem of SGD with a tenth of its noise; features differ in their curvature."""
 
     def noise(self, m, setting):
-        return 0.0
+        return super().noise(m, setting) / 10
 
 
-def test_noise_that_is_left_out_is_seen():
-    assert not noisy_run("sgd", Silent()).holds
+def test_too_little_noise_is_seen():
+    assert not noisy_run("sgd", Quieter()).holds
 
 
 def test_a_step_that_is_too_large_is_seen():
