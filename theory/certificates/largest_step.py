@@ -113,7 +113,8 @@ def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
         value = here[0] * factor
         there = value, works(value)
         if (there[1] > 0) == (factor < 1):
-            return _narrowed(works, *sorted((here, there)), accuracy)
+            low, high = sorted((here, there))
+            return _narrowed(works, low, high, accuracy)
         here = there
     return (here[0], float("inf")) if factor > 1 else (float("nan"), here[0])
 

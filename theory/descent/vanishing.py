@@ -54,7 +54,7 @@ def _sum_that_is_0(rows: NDArray[np.float64]) -> list[int]:
         b_eq=np.append(np.zeros(rows.shape[1]), 1.0),
         method="highs-ds",
     )
-    if not found.success:
+    if not found.success or found.x is None:
         return []
     return np.flatnonzero(found.x > COUNTED * found.x.max()).tolist()
 

@@ -179,7 +179,7 @@ def _covered(
     if not where.strongly_convex:
         if chosen.groups:
             raise Refusal("--groups are of strongly convex functions; leave them out")
-        noise = made.noise and GradientNoise()
+        noise = GradientNoise() if made.noise else None
         return where, replace(FunctionClass.of(where), noise=noise)
     groups = chosen.groups or min(_GROUPS, where.n)
     return where, FunctionClass.of_groups(where, groups)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem
 from certibit.solvers.backend import mean
-from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
@@ -29,7 +30,7 @@ SURE = 6.0
 
 def descents_along_a_run(
     theorem: DescentTheorem,
-    experiment: Experiment[Problem],
+    experiment: ConvexExperiment,
     *,
     seed: int = 0,
     steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
@@ -67,7 +68,7 @@ def descents_along_a_run(
 
 
 def _exact_step(
-    experiment: Experiment[Problem], theorem: DescentTheorem, state: object
+    experiment: ConvexExperiment, theorem: DescentTheorem, state: Any
 ) -> OneStep | None:
     """Return Psi and E[Psi+] if the latter is found exactly."""
     if experiment.problem.noise is None:
@@ -78,13 +79,13 @@ def _exact_step(
 
 
 def _drawn_step(
-    experiment: Experiment[Problem], theorem: DescentTheorem, state: object, seed: int
+    experiment: ConvexExperiment, theorem: DescentTheorem, state: Any, seed: int
 ) -> OneStep:
     """Return Psi and a lower confidence bound on E[Psi+], from samples of the step."""
     method, view = experiment.method, experiment.problem
     setting = Setting.at(experiment)
 
-    def psi(s: object) -> np.ndarray:
+    def psi(s: Any) -> Array:
         star = fixed_point(method, AboutModel(view, method.model(s)))
         return value(theorem.lyapunov(method, s, star, setting, view), view)
 

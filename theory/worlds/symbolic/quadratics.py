@@ -19,7 +19,11 @@ from certibit.theory.worlds.opaque.clients import ClientArray
 from certibit.theory.worlds.orbits import Orbit
 from certibit.theory.worlds.outcomes import Scripted
 from certibit.theory.worlds.symbolic.frames import Basis, Frame, Matrix
-from certibit.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
+from certibit.theory.worlds.symbolic.symbols import (
+    MessageErrors,
+    SymbolicChannel,
+    SymbolicProblem,
+)
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,8 @@ class ExtremeChannel(SymbolicChannel):
         orbit: Orbit,
         signs: Scripted,
     ) -> None:
-        super().__init__(method, extreme.functions, problem, [], orbit)
+        errors = MessageErrors(problem.basis, problem.frame, [], deterministic=False)
+        super().__init__(method, extreme.functions, problem, errors, orbit)
         self.extreme, self.signs = extreme, signs
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
