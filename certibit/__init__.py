@@ -134,7 +134,7 @@ if TYPE_CHECKING:
     from certibit.theory.certificates.certify import certify
     from certibit.theory.certificates.largest_step import largest_step
     from certibit.theory.certificates.worst_instance import divergence, worst_instance
-    from certibit.theory.chains.certify_steps import certify_steps
+    from certibit.theory.chains.certify_steps import certify_run, certify_steps
     from certibit.theory.chains.chain import Chain
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
@@ -264,6 +264,7 @@ __all__ = [
     "WithProbability",
     "certify",
     "certify_descent",
+    "certify_run",
     "certify_steps",
     "cheapest_descent",
     "check",

@@ -299,7 +299,7 @@ class Card:
                             "ef21"
                         ) from None
                     raise Refusal(
-                        f"{self.name} has no rule for functions that need not be convex; give "
+                        f"{self.name} has no rule for functions that are not strongly convex; give "
                         f"{', '.join(missing)} with --set"
                     ) from None
                 raise

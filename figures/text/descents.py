@@ -65,6 +65,11 @@ def _noise(account: DescentAccount, e: float) -> str:
 
 def _potential(account: DescentAccount) -> str:
     potential = account.certificate.potential
+    if account.certificate.functions.has_solution:
+        return (
+            f"{potential}; parts of a state are compared with the state at the solution. At the "
+            "state at rest about any x it is at most |x - x*|^2"
+        )
     if isinstance(potential, QuadraticPotential):
         return f"{potential}; parts of a state are compared with the state at rest at its model"
     return f"that of {account.title}"
@@ -138,6 +143,7 @@ def descent_summary(account: DescentAccount) -> dict[str, Any]:
                 ("multipliers", proof.multipliers),
                 ("multipliers_below", proof.below),
                 ("multipliers_of_equalities", proof.free),
+                ("multipliers_of_start", proof.starting),
             )
         },
         "seconds": proof.seconds,

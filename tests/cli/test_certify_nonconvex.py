@@ -32,6 +32,17 @@ def test_json_has_the_exact_proof(capsys):
     assert {key for key in found if f"`{key}`" not in rows} == set()
 
 
+def test_convex_functions(capsys):
+    """c = 2 gamma for gamma = 1/L, which is the best step."""
+    assert main(["certify", "gd", "--class", "convex", "--n", "3"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "mu = 0, L = 1" in told
+    assert "potential Psi = 1 |x|^2; parts of a state are compared with the state at the" in told
+    assert "<= Psi - 2 (f(x) - f*), proved" in told
+    assert "proof holds, checked in rational numbers" in told
+    assert "a descent is certified up to 1.9" in told
+
+
 def test_constants_of_a_nonconvex_problem(capsys):
     words = "certify marina --problem breast-cancer@9:nonconvex --compressor rand-k:2"
     assert main(words.split()) == 0
@@ -72,6 +83,8 @@ def test_parameters_with_fewer_rounds_are_found(capsys):
         ("certify sgd --class nonconvex --noise -1", "no part of a variance"),
         ("certify diana --class nonconvex", "give gamma, alpha"),
         ("certify diana --class nonconvex --set gamma=0.1", "give alpha"),
+        ("certify diana --class convex", "not strongly convex; give gamma, alpha"),
+        ("certify ef21 --class convex", "the largest c is 0"),
         ("certify marina --problem breast-cancer@9 --class nonconvex --compressor rand-k:2",
          "--class follows from --problem"),
     ],

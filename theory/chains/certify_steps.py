@@ -1,5 +1,6 @@
 """Certified contraction factors of several steps, with potentials that change between steps."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -10,7 +11,7 @@ from certibit.solvers.method import Method
 from certibit.theory.certificates.certify import certify, proof_of_step
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.chains.chain import Chain
-from certibit.theory.chains.weights import ChainProgramme, Weights
+from certibit.theory.chains.weights import LINKS, ChainProgramme, Weights
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
@@ -24,6 +25,9 @@ MOST_STEPS = 10**9
 
 HARDLY = 1e-6
 """Relative gain for which the potential does not change."""
+
+MOST_POTENTIALS = 16
+"""Steps of a run over convex functions, mu = 0, up to which all of them change the potential."""
 
 Measure = Literal["potential", "gap", "distance"]
 
@@ -41,7 +45,9 @@ def certify_steps(
     the end: Psi itself, f - f* or |x - x*|^2 of the model. The potentials between them are
     quadratic forms of the state plus function values, one for each step, and are optimised
     together; for many steps one of them is used for most steps. The cost depends neither on the
-    number of clients nor on the number of steps. If one step is certified in a region that Psi
+    number of clients nor on the number of steps. Over convex functions, mu = 0, of which f - f* at
+    the end is bounded by |x - x*|^2 and no factor is proved, all potentials of up to 16 steps are
+    different: their weights of f - f* grow. If one step is certified in a region that Psi
     preserves, a run that starts there stays there, and all of its steps are certified.
 
     Parameters
@@ -91,6 +97,68 @@ def certify_steps(
     return replace(chain, proviso=once.proviso)
 
 
+def certify_run(
+    methods: Sequence[Method],
+    functions: FunctionClass,
+    potential: Potential,
+    measure: Literal["gap", "distance"] = "gap",
+) -> Chain:
+    """Return the smallest provable factor of steps whose parameters change, one method for each.
+
+    It is as :func:`certify_steps`, with a potential of its own after each step: over convex
+    functions accelerated methods, whose momentum grows, have rates of 1/T^2.
+
+    Parameters
+    ----------
+    methods : sequence of Method
+        The method with the parameters of each step, in order; at most 16.
+    potential : Potential
+        The Lyapunov function Psi at the start, such as |x - x*|^2.
+
+    Raises
+    ------
+    Refusal
+        If the methods are not all of one class, or cannot be certified.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass, certify_run
+    >>> from certibit.theory.quadratic_potential import AtModel
+    >>> steps = [GD(gamma=1.0), GD(gamma=1.5)]
+    >>> chain = certify_run(steps, FunctionClass(1, mu=0.0, L=1.0), AtModel("distance"))
+    >>> round(chain.factor, 5), chain.verify() == chain.factor
+    (0.08333, True)
+    """
+    kinds = {type(method) for method in methods}
+    if len(kinds) != 1 or not 2 <= len(methods) <= MOST_POTENTIALS:
+        raise Refusal(
+            f"{len(methods)} steps of {', '.join(sorted(kind.name for kind in kinds)) or 'no'} "
+            f"methods; give 2 to {MOST_POTENTIALS} steps of one method"
+        )
+    functions.require_solution()
+    family = Family.largest(methods[0], functions)
+    joined = Joined((potential, family.start.spread(), AtModel(measure)))
+    first, *following = (symbolic_step(method, functions, joined) for method in methods)
+    stated = len(symbolic_step(methods[0], functions, potential).now)
+    others = len(first.now) - stated
+    programme = ChainProgramme(
+        first,
+        (*first.weights[:stated], *(0.0,) * others),
+        (*(0.0,) * (stated + others - 1), 1.0),
+        len(methods),
+        tuple(following),
+        MOST_POTENTIALS,
+    )
+    _, weights = programme.solved(0.0)
+    links = (
+        proof_of_step(
+            RationalStep.of(method, functions, joined), method, functions, joined, now, after
+        )
+        for method, (now, after) in zip(methods, pairwise(weights), strict=True)
+    )
+    return Chain(tuple(links), (1,) * len(methods))
+
+
 def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> Chain:
     """Return a chain from Psi to what is wanted, by the best potentials between them."""
     family = Family.largest(once.method, once.functions)
@@ -100,7 +168,8 @@ def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> 
     rest = len(step.now) - len(once.weights)
     first = (*once.weights, *(0.0,) * rest)
     last = (*(0.0,) * (len(step.now) - 1), 1.0) if end else first
-    programme = ChainProgramme(step, first, last, steps)
+    most = MOST_POTENTIALS if once.functions.mu == 0 and steps <= MOST_POTENTIALS else LINKS
+    programme = ChainProgramme(step, first, last, steps, most=most)
     weights = programme.best(once.decrease)
     counts = [1] * programme.links
     if steps > programme.links:

@@ -105,9 +105,9 @@ def _keeps(link: Certificate) -> bool:
 
 
 def _fit(link: Certificate, following: Certificate) -> bool:
-    """Whether the second link begins where the first ends."""
-    same = (link.method, link.functions, link.potential) == (
-        following.method,
+    """Whether the second link begins where the first ends; parameters may change."""
+    same = (type(link.method), link.functions, link.potential) == (
+        type(following.method),
         following.functions,
         following.potential,
     )

@@ -54,17 +54,23 @@ class ChainProgramme:
         The weights of the potential at the start, and of what is wanted at the end.
     steps : int
         How many there are.
+    following : tuple of SymbolicStep
+        The steps after the first one, if the parameters of the method change.
+    most : int
+        At most so many steps change the potential.
     """
 
     step: SymbolicStep
     first: Weights
     last: Weights
     steps: int
+    following: tuple[SymbolicStep, ...] = ()
+    most: int = LINKS
 
     @property
     def links(self) -> int:
         """How many steps change the potential."""
-        return min(self.steps, LINKS)
+        return min(self.steps, self.most)
 
     @property
     def middle(self) -> int:
@@ -88,7 +94,7 @@ class ChainProgramme:
             if power not in found:
                 found[power] = -np.inf, []
                 with suppress(Refusal):
-                    found[power] = self._solved(2.0**power)
+                    found[power] = self.solved(2.0**power)
             gain, _ = found[power]
             least = max(gain for gain, _ in found.values()) + np.log(RESIDUAL)
             return self.steps * float(np.log1p(-(2.0**power))) - gain if gain > least else np.inf
@@ -98,22 +104,30 @@ class ChainProgramme:
             place -= 1
             if place < SMALLEST:
                 raise Refusal(f"no chain of {self.steps} steps is found")
-        while width > FINEST and self.steps > LINKS:
+        while width > FINEST and self.steps > self.links:
             tried = (place, *(power for power in (place - width, place + width) if power < 0))
             near = min(tried, key=value)
             place, width = near, width / 2 if near == place else width
         return found[place][1]
 
-    def _solved(self, decrease: float) -> tuple[float, list[Weights]]:
-        """Return how much larger the last potential may be, as a logarithm, and all weights."""
-        links, free, (now, after, known), unit = self.links, self._free, self._forms, self._unit
-        factor, held = 1 - decrease, self.steps > LINKS
-        rows = links + held
+    def solved(self, decrease: float) -> tuple[float, list[Weights]]:
+        """Return how much larger the last potential may be, as a logarithm, and all weights.
+
+        The decrease is that of the steps that keep their potential.
+
+        Raises
+        ------
+        Refusal
+            If the solver finds none.
+        """
+        links, free, unit = self.links, self._free, self._unit
+        factor, held = 1 - decrease, self.steps > self.links
+        forms_of = self._forms if self.following else self._forms * (links + held)
 
         def placed(*parts: tuple[int, Form, float]) -> Form:
             """Return a form of all steps: multiples of forms of some of them."""
-            blocks = [[0 * block for block in now[0].blocks] for _ in range(rows)]
-            values = [0 * now[0].values for _ in range(rows)]
+            blocks = [[0 * block for block in now[0].blocks] for now, _, _ in forms_of]
+            values = [0 * now[0].values for now, _, _ in forms_of]
             for row, form, multiple in parts:
                 pairs = zip(blocks[row], form.blocks, strict=True)
                 blocks[row] = [a + multiple * b for a, b in pairs]
@@ -122,19 +136,27 @@ class ChainProgramme:
 
         def potential(place: int, term: int) -> Form:
             """Return what a term of the potential after so many steps adds."""
-            kept = (links, after[term], 1.0), (links, now[term], -factor)
-            own = (place - 1, after[term], 1.0), (place, now[term], -factor)
-            return placed(*own, *(kept if held and place == self.middle else ()))
+            before, here = forms_of[place - 1][1][term], forms_of[place][0][term]
+            parts = [(place - 1, before, 1.0), (place, here, -factor)]
+            if held and place == self.middle:
+                now, after, _ = forms_of[links]
+                parts += [(links, after[term], 1.0), (links, now[term], -factor)]
+            return placed(*parts)
 
         forms = [potential(place, term) for place in range(1, links) for term in free]
-        forms += [placed((row, form, 1.0)) for row in range(rows) for form in known]
+        forms += [
+            placed((row, form, 1.0)) for row, (_, _, known) in enumerate(forms_of) for form in known
+        ]
+        count = len(forms) - (links - 1) * len(free)
+        now, _, _ = forms_of[0]
         signed = [0.0 if now[term].values.any() else -np.inf for term in free] * (links - 1)
+        kernels = tuple(np.eye(len(b)) for own, _, _ in forms_of for b in own[0].blocks)
         solved = maximise(
             placed((0, weighted_sum(self.first, now), -factor)),
-            placed((links - 1, weighted_sum(self.last, after), 1.0)),
+            placed((links - 1, weighted_sum(self.last, forms_of[links - 1][1]), 1.0)),
             forms,
-            Coordinates(tuple(np.eye(len(b)) for _ in range(rows) for b in now[0].blocks), unit),
-            lower=np.array([*signed, *(0.0,) * (rows * len(known))]),
+            Coordinates(kernels, unit),
+            lower=np.array([*signed, *(0.0,) * count]),
         )
         if not solved.value > 0:
             raise Refusal(f"no chain of {self.steps} steps is found")
@@ -152,19 +174,21 @@ class ChainProgramme:
         return Coordinates.of(self.step, psi(self.step, self.first)[0]).unit
 
     @cached_property
-    def _forms(self) -> tuple[list[Form], list[Form], list[Form]]:
-        """All terms before and after the step, and the inequalities, in coordinates."""
-        step = self.step
-        coordinates = Coordinates.of(step, psi(step, self.first)[0])
-        now, after, known = (
-            [Form(coordinates.blocks(form), form.values) for form in forms]
-            for forms in (step.now, step.after, step.inequalities.values())
-        )
-        return now, after, known
+    def _forms(self) -> list[tuple[list[Form], list[Form], list[Form]]]:
+        """All terms before and after each step, and the inequalities, in coordinates."""
+        found = []
+        for step in (self.step, *self.following):
+            coordinates = Coordinates.of(step, psi(step, self.first)[0])
+            now, after, known = (
+                [Form(coordinates.blocks(form), form.values) for form in forms]
+                for forms in (step.now, step.after, step.inequalities.values())
+            )
+            found.append((now, after, known))
+        return found
 
     @cached_property
     def _free(self) -> list[int]:
         """The places of terms that all others are combinations of."""
-        now, _, _ = self._forms
+        now, _, _ = self._forms[0]
         rows = [np.concatenate([*(b.ravel() for b in form.blocks), form.values]) for form in now]
         return independent(np.array(rows), INDEPENDENT)

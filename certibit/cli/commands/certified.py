@@ -22,9 +22,10 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--class",
         dest="of_class",
-        choices=("strongly-convex", "nonconvex"),
+        choices=("strongly-convex", "convex", "nonconvex"),
         default="strongly-convex",
-        help="the functions: rates, or which methods descend on functions that need not be convex",
+        help="the functions: rates; which methods descend on convex functions, and under the "
+        "Polyak-Lojasiewicz condition; or which descend on functions that need not be convex",
     )
     add_jobs(parser)
     add_seeds(parser, 1, "number of runs measured")
@@ -36,6 +37,11 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
 
 def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
+    if chosen.of_class == "convex":
+        from certibit.figures.certified.convex_table import write_convex  # noqa: PLC0415  (heavy)
+
+        print(for_terminal(lambda: write_convex(Path(chosen.output))))
+        return
     if chosen.of_class == "nonconvex":
         from certibit.figures.certified.descent_table import write_descents  # noqa: PLC0415  (heavy)
         from certibit.figures.certified.noise_frontier import draw_frontiers  # noqa: PLC0415  (loads matplotlib)

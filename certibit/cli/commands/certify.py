@@ -91,7 +91,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
 
 
 def _certify_descent(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
-    """Certify a descent over functions that need not be convex."""
+    """Certify a descent over functions that are convex, or need not be."""
     from certibit.figures.text.descents import (  # noqa: PLC0415  (heavy)
         cheapest_summary,
         descent_summary,

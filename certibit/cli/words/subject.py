@@ -46,9 +46,9 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--class",
         dest="of_class",
-        choices=("strongly-convex", "nonconvex"),
-        help="the f_i: with mu = 1 and L = kappa, or with L = 1 and perhaps not convex (default: "
-        "strongly-convex, or what PROBLEM is)",
+        choices=("strongly-convex", "convex", "nonconvex"),
+        help="the f_i: with mu = 1 and L = kappa, or with L = 1, convex or perhaps not convex "
+        "(default: strongly-convex, or what PROBLEM is)",
     )
     parser.add_argument(
         "--problem", metavar="PROBLEM", help="the n, mu and L_i of a problem, such as a5a@87"
@@ -153,12 +153,15 @@ def _covered(
         if chosen.groups:
             raise Refusal("--groups are of the clients of a problem; give --problem")
         kappa = _KAPPA if chosen.kappa is None else chosen.kappa
-        if chosen.of_class == "nonconvex":
+        if chosen.of_class in {"convex", "nonconvex"}:
             if chosen.kappa is not None:
                 raise Refusal("--kappa is of strongly convex functions; leave it or --class out")
             kappa = None
         n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
-        return class_setting(method, n, kappa, chosen.omega, sent, d), None
+        where = class_setting(method, n, kappa, chosen.omega, sent, d)
+        if chosen.of_class == "convex":
+            where = replace(where, constants=replace(where.constants, mu=0.0))
+        return where, None
     for name, value in (
         ("n", chosen.n),
         ("d", chosen.d),

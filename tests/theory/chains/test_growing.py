@@ -1,0 +1,93 @@
+"""Runs over convex functions: weights of f - f* that grow, for rates of 1/T and 1/T^2."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
+from certibit.theory.quadratic_potential import AtModel
+
+CLOSE = 1e-6
+"""Relative distance of a proved factor to the known one."""
+
+
+class Start:
+    """|y - x*|^2 + |y - x|^2 of accelerated gradient descent, which starts with y = x."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return Squares(1.0, s.y - star.y), Squares(1.0, s.y - s.x)
+
+
+def accelerated(steps, gamma=1.0):
+    """Momentum t/(t + 3) in step t = 0, 1, ...: (1 - q)/(1 + q)."""
+    return [AGD(gamma, 3 / (2 * t + 3)) for t in range(steps)]
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("steps", [1, 3, 8])
+def test_gradient_descent_has_its_exact_rate(n, steps):
+    """L/(4 T + 2) for gamma = 1/L: Drori, Teboulle, Mathematical Programming 145 (2014)."""
+    functions = FunctionClass(n, 0.0, 1.0)
+    chain = certify_steps(GD(1.0), functions, steps, AtModel("distance"), "gap")
+    assert chain.factor == pytest.approx(1 / (4 * steps + 2), rel=CLOSE)
+    assert chain.factor >= 1 / (4 * steps + 2) * (1 - 1e-9)
+    assert chain.verify() == chain.factor
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize("steps", [2, 3, 8, 16])
+def test_accelerated_gradient_descent_has_a_rate_of_one_over_the_square(steps):
+    """Published is 2 L/(T + 1)^2: Su, Boyd, Candes, arXiv:1503.01243."""
+    chain = certify_run(accelerated(steps), FunctionClass(1, 0.0, 1.0), Start())
+    assert chain.factor == pytest.approx(2 / ((steps + 2) * (steps + 3)), rel=CLOSE)
+    assert chain.factor < 2 / (steps + 1) ** 2
+    assert chain.verify() == chain.factor
+    assert len(chain.links) == chain.steps == steps
+
+
+def huber_gap(methods, delta):
+    """Return f - f* of the Huber function of smoothness 1 after a run from x = 1, f* = 0."""
+    x = y = 1.0
+    for method in methods:
+        before, x = x, y - method.gamma * max(-delta, min(delta, y))
+        momentum = (1 - method.q) / (1 + method.q)
+        y = x + momentum * (x - before)
+    return delta * abs(x) - delta**2 / 2 if abs(x) > delta else x**2 / 2
+
+
+def test_huber_functions_come_near():
+    """The worst Huber function has more than 9/10 of what is proved, and none has more."""
+    methods = accelerated(3)
+    proved = certify_run(methods, FunctionClass(1, 0.0, 1.0), Start()).factor
+    worst = max(huber_gap(methods, delta / 1000) for delta in range(1, 1000))
+    assert 0.9 * proved < worst <= proved * (1 + 1e-9)
+
+
+@pytest.mark.long
+def test_a_run_is_only_as_good_as_its_links():
+    chain = certify_run(accelerated(3), FunctionClass(1, 0.0, 1.0), Start())
+    for place, link in enumerate(chain.links):
+        for changes in (
+            {"exact": link.exact + abs(link.exact) / 100},
+            {"method": replace(link.method, q=link.method.q / 2)},
+            {"method": GD(1.0)},
+        ):
+            links = [*chain.links]
+            links[place] = replace(link, **changes)
+            try:
+                proved = replace(chain, links=tuple(links)).verify()
+            except (Refusal, AttributeError):
+                continue
+            assert proved == math.inf
+
+
+def test_misfits_are_refused():
+    functions = FunctionClass(1, 0.0, 1.0)
+    with pytest.raises(Refusal, match="2 to 16 steps of one method"):
+        certify_run([GD(1.0), DIANA(0.1, 0.1)], functions, AtModel("distance"))
+    with pytest.raises(Refusal, match="0 steps of no methods"):
+        certify_run([], functions, AtModel("distance"))
+    with pytest.raises(Refusal, match="certify a descent"):
+        certify_run([GD(1.0)] * 2, FunctionClass(1, -1.0, 1.0), AtModel("distance"))
