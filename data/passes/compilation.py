@@ -22,6 +22,13 @@ def can_compile() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
+@cache
+def is_kept(module: str) -> bool:
+    """Whether the user's folder has compiled code of a module of this folder, as it seems."""
+    folder = _own_folder()
+    return folder is not None and any(folder.glob(f"*/{module}.*.nbi"))
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called with arguments of some kind.
 

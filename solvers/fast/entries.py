@@ -1,5 +1,6 @@
 """Sparse vectors, as messages of few entries give them, with fast sums."""
 
+import sys
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certibit.data.passes.compilation import is_kept
 from certibit.solvers.fast.deferred import Deferred, Received
 from certibit.solvers.registry import are_forced
 
@@ -14,13 +16,16 @@ _MANY, _OFTEN = 1 << 14, 20_000
 _asked = count()
 
 
-def is_worth_compiling(numbers: int) -> bool:
+def is_worth_compiling(numbers: int, module: str) -> bool:
     """Whether compiled code for so many numbers saves more time than compiling it takes.
 
-    For few numbers it does after many calls. Since this depends on earlier calls, the compiled code
-    must give the same numbers as plain code, bit for bit.
+    For few numbers it does after many calls, or where the code of the module is only loaded by a
+    process that has numba already. Since this depends on earlier calls, the compiled code must give
+    the same numbers as plain code, bit for bit.
     """
-    return numbers >= _MANY or next(_asked) >= _OFTEN or are_forced()
+    if numbers >= _MANY or are_forced():
+        return True
+    return ("numba" in sys.modules and is_kept(module)) or next(_asked) >= _OFTEN
 
 
 class Entries(Received):
@@ -67,7 +72,7 @@ class Entries(Received):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         written = np.zeros(self.shape, self.values.dtype)
         fits = self.values.dtype == np.float64 and self.indices.shape == self.values.shape
-        if fits and is_worth_compiling(self.values.size):
+        if fits and is_worth_compiling(self.values.size, "column_pass"):
             from certibit.data.passes.column_pass import (  # noqa: PLC0415  (numba is slow to import)
                 write_entries,
             )

@@ -89,7 +89,7 @@ def rounded_to_powers(x: Any, uniforms: NDArray[np.float64]) -> Any:
     d = x.shape[1]
     terms = x.terms if isinstance(x, LazyGradient) and uniforms.shape[1] != d else None
     x = x if terms else written(x)
-    if not (terms or (_is_plain(x) and is_worth_compiling(x.size))):
+    if not (terms or (_is_plain(x) and is_worth_compiling(x.size, "natural_pass"))):
         return powers_near(x, uniforms)
     from certibit.data.passes import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
@@ -165,7 +165,7 @@ def _is_plain(x: Any) -> bool:
 
 def _is_compiled(x: Any, uniforms: NDArray[np.float64]) -> bool:
     """Whether entries of an array are found by compiled code."""
-    return _is_plain(x) and is_worth_compiling(uniforms.size)
+    return _is_plain(x) and is_worth_compiling(uniforms.size, "selection_pass")
 
 
 _WAYS: dict[type[Compressor], Callable[[Any, Any, Any], Any]] = {

@@ -17,6 +17,7 @@ from record import Record, last
 from workloads import WORKLOADS, Workload, made
 
 from certibit.data.quiet_machine import quiet_machine
+from certibit.solvers.registry import use_extensions
 
 SECONDS, QUICK_SECONDS = 0.12, 0.02
 QUICK = ("a5a@87", "breast-cancer@9")
@@ -53,7 +54,7 @@ def main(words: Sequence[str] | None = None) -> Record:
     absent = [workload.problem for workload, problem in problems.items() if problem is None]
     here = {w.problem: (w, problem) for w, problem in problems.items() if problem is not None}
     ratios: list[Ratio] = []
-    with quiet_machine():
+    with quiet_machine(), use_extensions("always"):
         for workload, problem in here.values():
             print(f"{time.strftime('%X')}  {workload.problem}", file=sys.stderr)
             ratios += measured(workload, problem, seconds)

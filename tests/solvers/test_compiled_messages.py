@@ -1,9 +1,12 @@
 """What compiled code draws and writes is what numpy does: the same numbers, and the same sums."""
 
+import os
+
 import numpy as np
 import pytest
 
 from certibit import compressor
+from certibit.data.passes import compilation, selection_pass
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.fast import entries
 from certibit.solvers.fast.entries import Entries
@@ -89,5 +92,21 @@ def test_entries_are_written_as_by_numpy(loaded):
 def test_code_is_compiled_where_it_was_asked_for_often(monkeypatch):
     monkeypatch.setattr(entries, "_OFTEN", 3)
     monkeypatch.setattr(entries, "_asked", iter(range(10)))
-    assert [entries.is_worth_compiling(1) for _ in range(5)] == [False] * 3 + [True] * 2
-    assert entries.is_worth_compiling(1 << 20)
+    monkeypatch.setattr(entries, "is_kept", lambda module: False)
+    asked = [entries.is_worth_compiling(1, "selection_pass") for _ in range(5)]
+    assert asked == [False] * 3 + [True] * 2
+    assert entries.is_worth_compiling(1 << 20, "selection_pass")
+
+
+def test_code_that_was_compiled_once_is_loaded(monkeypatch, tmp_path):
+    monkeypatch.setattr(compilation, "cache_folder", lambda: tmp_path)
+    selection_pass.draw_entries  # noqa: B018  (numba is loaded)
+    compilation.is_kept.cache_clear()
+    assert not entries.is_worth_compiling(1, "selection_pass")
+    folder = tmp_path / (f"compiled-{os.geteuid()}" if os.name == "posix" else "compiled")
+    (folder / "passes_1").mkdir(mode=0o700)
+    (folder / "passes_1" / "selection_pass.draw_entries-21.py311.nbi").touch()
+    compilation.is_kept.cache_clear()
+    assert entries.is_worth_compiling(1, "selection_pass")
+    assert not entries.is_worth_compiling(1, "natural_pass")
+    compilation.is_kept.cache_clear()
