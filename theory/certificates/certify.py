@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from certibit.data.errors import Refusal
+from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates.decrease import Weights
@@ -27,6 +28,7 @@ GIVEN_UP = 1e-6
 """Relative part of a decrease that is found that its proof with a readable form may miss."""
 
 
+@one_thread()
 def certify(
     method: Method,
     functions: FunctionClass | Setting,

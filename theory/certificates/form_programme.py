@@ -9,9 +9,8 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
-from certibit.theory.certificates.programme import solve_cones, triangle
+from certibit.theory.certificates.programme import solve_cones
 from certibit.theory.cones.central_path import follow
-from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
     ConeProgramme,
     RatioProgramme,
@@ -232,18 +231,13 @@ class FormProgramme:
         there = (t, *own, *near.numbers[1 + len(own) :])
         fixed, slower = (near.seen(one.at(there)) for one in (self.programme, self.programme.below))
         known = near.rows[:, -multipliers:]
-        columns = np.column_stack([slower.flat, -known])
+        columns = np.column_stack([slower, -known])
         columns /= np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
-        sizes = near.programme.sizes
-        points = [ConePoint.of(column, sizes) for column in (fixed.flat, *columns.T)]
-        rows = [np.array([one.weights for one in points])]
-        rows += [
-            triangle(np.array(own)) for own in zip(*(one.matrices for one in points), strict=True)
-        ]
-        b, *A = np.concatenate(rows, axis=1)
-        objective = -np.eye(1, len(A))[0]
-        y = solve_cones(objective, np.array(A).T, b, 0, rows[0].shape[1], sizes)
-        return float(t) + float(y[0]) / float(np.abs(slower.flat).max())
+        lines = len(near.slack)
+        b, A = np.roll(fixed, lines), np.roll(columns, lines, axis=0)
+        objective = -np.eye(1, A.shape[1])[0]
+        y = solve_cones(objective, A, b, 0, lines, near.programme.sizes)
+        return float(t) + float(y[0]) / float(np.abs(slower).max())
 
     def weights(self, free: Sequence[Rational]) -> Rationals:
         """Return the weights of the terms at u."""

@@ -17,13 +17,12 @@ from certibit.solvers.method import Method
 from certibit.theory.certificates.form_programme import CLOSE, FormProgramme
 from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.rational_algebra import rationals
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from certibit.theory.worlds.independent import independent
 from certibit.theory.worlds.orbits import first_state
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational, rationals
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 

@@ -8,6 +8,7 @@ import scipy
 
 from certibit.data.errors import Refusal
 from certibit.theory.certificates.coordinates import Coordinates, symmetric
+from certibit.theory.cones.triangles import triangle
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum
@@ -90,13 +91,6 @@ def maximise(
     )
     y = unit * y / scales
     return SolverResult(float(y[0]), np.maximum(y[1:], lower))
-
-
-def triangle(matrix: Matrix) -> Matrix:
-    """Return the upper triangles of symmetric matrices, (..., k, k), as vectors as long."""
-    columns, rows = np.tril_indices(matrix.shape[-1])
-    triangle: Matrix = matrix[..., rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
-    return triangle
 
 
 def solve_cones(

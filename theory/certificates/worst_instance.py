@@ -37,7 +37,7 @@ from certibit.theory.certificates.certify import certify, chosen_potential
 from certibit.theory.function_class import FunctionClass, rand_k_of
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.best_proof import ProofProgramme
-from certibit.theory.proofs.rational_algebra import floats, rationals
+from certibit.theory.proofs.rational_algebra import floats
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.quadratic_potential import Reweighted
@@ -46,7 +46,7 @@ from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.numbers.worst_states import worst_state
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.probing import OneStep, one_step
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational, rationals
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
 from certibit.theory.worlds.worst_contraction import WorstContraction
 

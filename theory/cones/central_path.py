@@ -28,6 +28,7 @@ from certibit.theory.cones.cone_programme import (
 )
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
 from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.triangles import triangle
 
 MOST_STEPS = 150
 """How many steps are taken."""
@@ -159,7 +160,7 @@ def _step(
         values = np.maximum(values, values[-1] * np.finfo(float).eps)
         frame = axes * values**0.25
         frames.append(frame)
-        rows.append((frame.T @ change @ frame).reshape(len(change), -1).T)
+        rows.append(triangle(frame.T @ change @ frame).T)
         diagonals.append(np.diag(np.sqrt(values)))
     roots = np.sqrt(dual.weights)
     system = DirectionEquations(np.concatenate([*rows, roots[:, None] * here.growth]), here.slopes)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certibit.theory.cones.direction_equations import Floats
+from certibit.theory.cones.triangles import square, triangle
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,13 +18,9 @@ class ConePoint:
 
     @classmethod
     def of(cls, flat: Floats, sizes: Sequence[int]) -> "ConePoint":
-        """Read one from all its entries."""
-        matrices, place = [], 0
-        for k in sizes:
-            block = flat[place : place + k * k].reshape(k, k)
-            matrices.append((block + block.T) / 2)
-            place += k * k
-        return cls(tuple(matrices), flat[place:])
+        """Read one from its triangles and numbers."""
+        *triangles, weights = np.split(flat, np.cumsum([k * (k + 1) // 2 for k in sizes]))
+        return cls(tuple(map(square, triangles)), weights)
 
     @classmethod
     def identity(cls, sizes: Sequence[int], count: int) -> "ConePoint":
@@ -32,8 +29,8 @@ class ConePoint:
 
     @property
     def flat(self) -> Floats:
-        """All entries."""
-        return np.concatenate([*(x.ravel() for x in self.matrices), self.weights])
+        """Its triangles and numbers, with the same inner products."""
+        return np.concatenate([*map(triangle, self.matrices), self.weights])
 
     @property
     def trace(self) -> float:

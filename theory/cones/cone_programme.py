@@ -1,6 +1,5 @@
 """Semidefinite programmes with rational data, and search directions."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
 from certibit.theory.cones.direction_equations import Floats
+from certibit.theory.cones.triangles import size_of, upper_rows
 
 Number = Any
 """A rational number of python-flint, an integer, or an ``arb`` without a radius."""
@@ -21,8 +21,8 @@ class TooFewBitsError(Exception):
     """The sign of a number is not known, or few of its digits."""
 
 
-Changes = tuple[list[list[arb_mat]], arb_mat]
-"""What every direction changes: matrices (k, k), by blocks, and the rows, (K, m)."""
+Changes = tuple[list[arb_mat], arb_mat]
+"""By columns: triangles of matrices, by blocks, and rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +33,8 @@ class ConeProgramme:
     ----------
     gain : (m,) numbers
         What is maximised: g.
-    sums : (k^2, 1 + m) matrices
-        What maps (1, v) to the entries of S, by blocks.
+    sums : matrices with 1 + m columns
+        What maps (1, v) to the triangles of S, by blocks.
     lines : (K, 1 + m)
         What maps (1, v) to the rows: f beside G.
     """
@@ -45,28 +45,23 @@ class ConeProgramme:
 
     @classmethod
     def of(cls, gain: Sequence[Number], sums: Sequence[Any], lines: Any) -> "ConeProgramme":
-        """Return the programme of rational matrices."""
+        """Return the programme of rational matrices; sums map to all k^2 entries of a block."""
         ctx.prec = MOST_BITS
-        return cls(gain, [arb_mat(own) for own in sums], arb_mat(lines))
+        return cls(gain, [arb_mat(upper_rows(own)) for own in sums], arb_mat(lines))
 
     @property
     def sizes(self) -> list[int]:
         """The sizes k of the blocks."""
-        return [math.isqrt(own.nrows()) for own in self.sums]
+        return [size_of(own.nrows()) for own in self.sums]
 
-    def at(self, numbers: Sequence[Number]) -> tuple[list[arb_mat], arb_mat]:
-        """Return S, by blocks, and the rows, (K, 1), at a point."""
+    def at(self, numbers: Sequence[Number]) -> Changes:
+        """Return S and the rows at a point."""
         point = arb_mat([[arb(1)], *([arb(x)] for x in numbers)])
-        blocks = [(own * point).entries() for own in self.sums]
-        pairs = zip(self.sizes, blocks, strict=True)
-        return [arb_mat(k, k, own) for k, own in pairs], self.lines * point
+        return [own * point for own in self.sums], self.lines * point
 
     def along(self, columns: arb_mat) -> Changes:
         """Return what directions change, one in each column."""
-        blocks = []
-        for own, k in zip(self.sums, self.sizes, strict=True):
-            changes = (without_column(own, 0) * columns).transpose().tolist()
-            blocks.append([arb_mat(k, k, one) for one in changes])
+        blocks = [without_column(own, 0) * columns for own in self.sums]
         return blocks, without_column(self.lines, 0) * columns
 
     def tangent(self, directions: "Directions", _: Sequence[Number]) -> Changes:
@@ -104,8 +99,8 @@ class RatioProgramme:
         """The sizes k of the blocks."""
         return self.above.sizes
 
-    def at(self, numbers: Sequence[Number]) -> tuple[list[arb_mat], arb_mat]:
-        """Return A - t B, by blocks, and the rows, (K, 1), at a point."""
+    def at(self, numbers: Sequence[Number]) -> Changes:
+        """Return A - t B and the rows at a point."""
         t = arb(numbers[0])
         above, rows = self.above.at(numbers)
         below, slopes = self.below.at(numbers)
@@ -116,10 +111,7 @@ class RatioProgramme:
         t, first = arb(numbers[0]), arb_mat(directions.columns.tolist()[:1])
         below, slopes = self.below.at(numbers)
         (above, rows), (slower, less) = map(directions.changes, (self.above, self.below))
-        blocks = [
-            [a - b * t - matrix * c for a, b, c in zip(own, other, first.entries(), strict=True)]
-            for own, other, matrix in zip(above, slower, below, strict=True)
-        ]
+        blocks = [a - b * t - c * first for a, b, c in zip(above, slower, below, strict=True)]
         return blocks, rows - less * t - slopes * first
 
     def part_of(self, change: Sequence[arb], part: float) -> list[arb]:

@@ -22,6 +22,7 @@ from certibit.theory.cones.cone_programme import (
     value_of,
 )
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
+from certibit.theory.cones.triangles import congruence, places, plain_square, square
 
 MOST_TURNS = 4
 """How often directions are changed at a point at most."""
@@ -69,7 +70,7 @@ class Surroundings:
             return None
         roots = []
         for own in blocks:
-            root = root_of(own)
+            root = root_of(plain_square(own.entries()))
             if root is None:
                 return None
             roots.append(root)
@@ -103,33 +104,37 @@ class Surroundings:
         return here
 
     @cached_property
-    def intervals(self) -> list[list[arb_mat]]:
-        """T' B_j T, by blocks."""
+    def intervals(self) -> list[arb_mat]:
+        """The triangles of T' B_j T, by blocks, then the changes of rows relative to these."""
         pairs = zip(self.roots, self.tangent[0], strict=True)
-        return [[root.transpose() * one * root for one in own] for (root, _), own in pairs]
-
-    @cached_property
-    def changes(self) -> list[Floats]:
-        """The same in floats, by blocks: (m, k, k)."""
-        flat = ([list(map(float, one.entries())) for one in own] for own in self.intervals)
-        pairs = zip(flat, self.programme.sizes, strict=True)
-        changes = [np.array(own).reshape(-1, k, k) for own, k in pairs]
-        sizes = sum((np.abs(own).sum(axis=(1, 2)) for own in changes), np.zeros(len(self.numbers)))
-        for own in self.intervals if ctx.prec < MOST_BITS else []:
-            if any(float(x.trace().rad()) > VAGUE * y for x, y in zip(own, sizes, strict=True)):
-                raise TooFewBitsError
-        return changes
-
-    @cached_property
-    def growth(self) -> Floats:
-        """What directions change in the rows, relative to what these are: (K, m)."""
-        pairs = zip(self.tangent[1].tolist(), self.slack, strict=True)
-        return np.array([[float(x / y) for x in row] for row, y in pairs])
+        lines = zip(self.tangent[1].tolist(), self.slack, strict=True)
+        ratios = arb_mat([[x / slack for x in line] for line, slack in lines])
+        return [*(congruence(root) * own for (root, _), own in pairs), ratios]
 
     @cached_property
     def rows(self) -> Floats:
-        """All changes, one below the other: (N, m)."""
-        return np.concatenate([*(x.reshape(len(x), -1).T for x in self.changes), self.growth])
+        """The same in floats, one below the other: (N, m)."""
+        found = np.concatenate([in_floats(own) for own in self.intervals])
+        sizes = np.abs(found[: len(found) - len(self.slack)]).sum(axis=0).tolist()
+        for own, k in zip(self.intervals, self.programme.sizes, strict=False):
+            if ctx.prec == MOST_BITS:
+                break
+            traces = arb_mat([[int(i == j) for i, j in zip(*places(k), strict=True)]]) * own
+            pairs = zip(traces.entries(), sizes, strict=True)
+            if any(float(x.rad()) > VAGUE * size for x, size in pairs):
+                raise TooFewBitsError
+        return found
+
+    @property
+    def changes(self) -> list[Floats]:
+        """What directions change in the matrices, by blocks: (m, k, k)."""
+        lengths = [own.nrows() for own in self.intervals[:-1]]
+        return [square(own.T) for own in np.split(self.rows, np.cumsum(lengths))[:-1]]
+
+    @property
+    def growth(self) -> Floats:
+        """What directions change in the rows, relative to what these are: (K, m)."""
+        return self.rows[len(self.rows) - len(self.slack) :]
 
     @cached_property
     def slopes(self) -> Floats:
@@ -142,13 +147,13 @@ class Surroundings:
         after = [(arb(x) + y).mid() for x, y in zip(self.numbers, change, strict=True)]
         return Surroundings.of(self.programme, after, self.directions)
 
-    def seen(self, point: tuple[Sequence[arb_mat], arb_mat]) -> ConePoint:
-        """Return matrices and rows in these coordinates."""
+    def seen(self, point: Changes) -> Floats:
+        """Return matrices and rows in these coordinates, as triangles and numbers."""
         blocks, lines = point
         pairs = zip(self.roots, blocks, strict=True)
-        matrices = (in_floats(root.transpose() * one * root) for (root, _), one in pairs)
+        triangles = [in_floats(congruence(root) * one)[:, 0] for (root, _), one in pairs]
         ratios = zip(lines.entries(), self.slack, strict=True)
-        return ConePoint(tuple(matrices), np.array([float(x / y) for x, y in ratios]))
+        return np.concatenate([*triangles, [float(x / y) for x, y in ratios]])
 
     def seen_from(self, other: "Surroundings", dual: ConePoint) -> ConePoint:
         """Return a dual point in the coordinates of another point."""
@@ -177,30 +182,24 @@ class Surroundings:
         The dual point is moved the shortest way to where its equations hold. That point is not
         known, but the intervals that are computed have it in them, and it is positive.
         """
-        flat: list[list[arb]] = [[] for _ in self.numbers]
-        for own in self.intervals:
-            for row, one in zip(flat, own, strict=True):
-                row.extend(one.entries())
-        for line, slack in zip(self.tangent[1].tolist(), self.slack, strict=True):
-            for row, x in zip(flat, line, strict=True):
-                row.append(x / slack)
-        system = arb_mat(flat)
+        columns = arb_mat([row for own in self.intervals for row in own.tolist()])
+        system = columns.transpose()
         point = arb_mat([[arb(float(x))] for x in dual.flat])
         missing = system * point + arb_mat([[x] for x in self.directions.gain(self.programme.gain)])
         try:
-            shift = (system * system.transpose()).solve(missing)
+            shift = (system * columns).solve(missing)
         except ZeroDivisionError:
             return float("inf")
-        exact = (point - system.transpose() * shift).entries()
-        place, gap = 0, arb(0)
+        exact, gap, root = iter((point - columns * shift).entries()), arb(0), arb(2).sqrt()
         for k in self.programme.sizes:
-            block = exact[place : place + k * k]
-            if root_of(arb_mat(k, k, block)) is None:
+            scaled = zip(*places(k), exact, strict=False)
+            block = plain_square([x if i == j else x / root for i, j, x in scaled])
+            if root_of(block) is None:
                 return float("inf")
-            gap += sum(block[:: k + 1], arb(0))
-            place += k * k
-        if not all(x > 0 for x in exact[place:]):
+            gap += block.trace()
+        rest = list(exact)
+        if not all(x > 0 for x in rest):
             return float("inf")
-        gap += sum(exact[place:], arb(0))
+        gap += sum(rest, arb(0))
         most = float((self.value + gap).upper())
         return float(np.nextafter(most, np.inf))

@@ -244,7 +244,7 @@ class DescentProgramme:
             matrices = [form.blocks[place] for form in descent]
             seen = np.concatenate(_columns([matrices[j] for j in without], table))
             kernel = exact_kernel(seen, np.ones(len(matrices[0]), dtype=bool))
-            for vector in np.array([[x.value for x in row] for row in kernel.T], dtype=object):
+            for vector in kernel.T:
                 along = np.full((len(vector), rows.shape[1]), ZERO, dtype=object)
                 along[:, moments] = np.array([one @ vector for one in matrices[moments]]).T
                 equations.append(along)

@@ -9,10 +9,15 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.certificate import Certificate
-from certibit.theory.proofs.rational_algebra import Rationals, rationals
+from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep
 from certibit.theory.proofs.symbolic_step import SymbolicStep
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
+from certibit.theory.worlds.symbolic.exact_numbers import (
+    Exact,
+    exact_parameters,
+    rational,
+    rationals,
+)
 from certibit.theory.worlds.symbolic.frames import same_point
 from certibit.theory.worlds.symbolic.interpolation import end_of
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve

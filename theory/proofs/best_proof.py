@@ -88,8 +88,7 @@ class ProofProgramme:
         """What the coordinates change in the decrease and the multipliers: (1 + K, m)."""
         rows = np.array([form.values for form in self.forms], dtype=object).T
         count = len(self.forms)
-        kernel = exact_kernel(rows.reshape(-1, count), np.ones(count, dtype=bool))
-        return np.array([[x.value for x in row] for row in kernel], dtype=object)
+        return exact_kernel(rows.reshape(-1, count), np.ones(count, dtype=bool))
 
     @cached_property
     def start(self) -> Rationals:

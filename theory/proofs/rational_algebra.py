@@ -8,21 +8,12 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction
 
 Rationals = NDArray[Any]
 """A matrix of rational numbers."""
 
 ZERO = fmpq(0)
-
-
-def rationals(matrix: Rationals) -> Rationals:
-    """Return the rational numbers that the numbers of an array stand for."""
-    result = np.full(matrix.shape, ZERO, dtype=object)
-    for place, entry in np.ndenumerate(matrix):
-        if entry:
-            result[place] = rational(entry)
-    return result
 
 
 def floats(matrix: Rationals) -> NDArray[np.float64]:
@@ -39,6 +30,7 @@ def ldl(matrix: Rationals) -> tuple[Rationals, list[Rational]] | None:
     Examples
     --------
     >>> import numpy as np
+    >>> from certibit.theory.worlds.symbolic.exact_numbers import rationals
     >>> L, D = ldl(rationals(np.array([[4, 2], [2, 1]])))
     >>> D == [4, 0]
     True
@@ -66,21 +58,12 @@ def rounded_down(number: Rational, digits: int) -> Rational:
 
     Examples
     --------
-    >>> rounded_down(rational(2 / 3), 4) == rational(0.6666)
+    >>> rounded_down(fmpq(2, 3), 4) == fmpq(6666, 10000)
     True
     """
     context = Context(prec=digits, rounding=ROUND_FLOOR)
     quotient = context.divide(Decimal(int(number.p)), Decimal(int(number.q)))
     return fmpq(*quotient.as_integer_ratio())
-
-
-def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
-    """Return outer' matrix outer."""
-    if not outer.size:
-        return np.full((outer.shape[1],) * 2, ZERO, dtype=object)
-    t = fmpq_mat(outer.tolist())
-    product = t.transpose() * fmpq_mat(matrix.tolist()) * t
-    return np.array(product.tolist(), dtype=object)
 
 
 def flat(matrices: Sequence[Any]) -> fmpq_mat:
@@ -96,7 +79,7 @@ def spanning_rows(matrices: list[Rationals]) -> list[int]:
 
     Examples
     --------
-    >>> spanning_rows([rationals(np.array([[1, 1], [1, 1]]))])
+    >>> spanning_rows([np.array([[fmpq(1), fmpq(1)], [fmpq(1), fmpq(1)]])])
     [0]
     """
     rows = [row for matrix in matrices for row in matrix.tolist() if any(row)]

@@ -2,16 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq_mat
 
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
-from certibit.theory.proofs.rational_algebra import ZERO, Rationals, congruent, ldl, rationals
+from certibit.theory.proofs.rational_algebra import ZERO, Rationals, ldl
 from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, Rational, rational
+from certibit.theory.worlds.symbolic.exact_numbers import (
+    Exact,
+    Rational,
+    congruent,
+    rational,
+    rationals,
+)
 from certibit.theory.worlds.symbolic.interpolation import Form
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
@@ -25,6 +32,11 @@ class RationalForm:
 
     blocks: tuple[Rationals, ...]
     values: tuple[Rational, ...]
+
+    @cached_property
+    def entries(self) -> list[Rational]:
+        """All entries of the blocks, then the values."""
+        return [x for block in self.blocks for x in block.flat] + [*self.values]
 
     def plus(self, factor: Rational, other: "RationalForm") -> "RationalForm":
         """Return this form plus a multiple of another."""
@@ -90,7 +102,7 @@ class RationalStep:
 
         def reduced(form: Form) -> RationalForm:
             pairs = zip(form.blocks, kernels, strict=True)
-            blocks = tuple(congruent(rationals(b), kernel) for b, kernel in pairs)
+            blocks = tuple(congruent(block, kernel) for block, kernel in pairs)
             values = [*form.values[: len(step.evaluations)], *form.values[-1:][:noisy]]
             return RationalForm(blocks, tuple(map(rational, values)))
 
@@ -219,7 +231,9 @@ def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
 
 def combination(weights: Sequence[Rational], forms: Sequence[RationalForm]) -> RationalForm:
     """Return the sum of multiples of at least one form."""
-    total = forms[0].plus(fmpq(-1), forms[0])
-    for weight, form in zip(weights, forms, strict=True):
-        total = total.plus(weight, form)
-    return total
+    rows = fmpq_mat([form.entries for form in forms])
+    entries = np.array((fmpq_mat([list(weights)]) * rows).entries(), dtype=object)
+    sizes = [block.size for block in forms[0].blocks]
+    *blocks, values = np.split(entries, np.cumsum(sizes)) if sizes else [entries]
+    pairs = zip(blocks, forms[0].blocks, strict=True)
+    return RationalForm(tuple(a.reshape(b.shape) for a, b in pairs), tuple(values.tolist()))

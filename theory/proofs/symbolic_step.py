@@ -270,7 +270,7 @@ def _symbolic_step(
     ) -> list[Form]:
         return [
             _form(term, method, functions, problem, channel)
-            * (method.gradient if isinstance(term, Gap) else 1.0)
+            * (method.gradient if isinstance(term, Gap) else 1)
             for term in lyapunov(s, problem, psi)
         ]
 

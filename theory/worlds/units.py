@@ -119,7 +119,7 @@ class MethodInUnits(Method):
 
     def without_units(self) -> "MethodInUnits":
         """Return the same method, in which no unit is changed."""
-        return replace(self, gradient=1.0, sizes=(1.0,) * len(self.sizes))
+        return replace(self, gradient=1, sizes=(1,) * len(self.sizes))
 
     def steeper(self, problem: Any) -> Steeper:
         """Return a problem with the gradients that the method itself sees."""

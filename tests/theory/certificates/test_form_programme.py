@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.optimize
-from flint import fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
 from certibit.theory.catalogue.catalogue import METHODS
@@ -12,7 +12,13 @@ from certibit.theory.certificates.form_programme import FormProgramme
 from certibit.theory.certificates.potential_family import SMALLEST, Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.central_path import follow
-from certibit.theory.cones.cone_programme import ConeProgramme, Directions, RatioProgramme
+from certibit.theory.cones.cone_programme import (
+    ConeProgramme,
+    Directions,
+    RatioProgramme,
+    in_floats,
+)
+from certibit.theory.cones.triangles import congruence, places, square, triangle
 from certibit.theory.function_class import FunctionClass
 
 
@@ -53,12 +59,14 @@ def test_the_tangent_of_a_ratio_is_its_change():
         return ConeProgramme.of([1, 0], [fmpq_mat(sums.tolist())], fmpq_mat(lines.tolist()))
 
     programme, point = RatioProgramme(drawn(), drawn()), np.array([3, 2])
-    (matrices,), rows = programme.tangent(Directions.unit(2), point.tolist())
+    (triangles,), rows = programme.tangent(Directions.unit(2), point.tolist())
     for j, step in enumerate(np.eye(2, dtype=int)):
         above, below = (programme.at((point + sign * step).tolist()) for sign in (1, -1))
-        assert (above[0][0] - below[0][0]) / 2 == matrices[j]
-        changes = ((above[1] - below[1]) / 2).entries()
-        assert changes == [row[j] for row in rows.tolist()]
+        for one, other, known in (
+            (above[0][0], below[0][0], triangles),
+            (above[1], below[1], rows),
+        ):
+            assert ((one - other) / 2).entries() == [row[j] for row in known.tolist()]
 
 
 @pytest.mark.parametrize("name", ["diana", "marina", "gd"])
@@ -84,3 +92,16 @@ def test_a_form_that_is_not_positive_begins_no_search():
     programme = FormProgramme(step, (), unit, [fmpq(2)] * len(step.now))
     with pytest.raises(Refusal, match="no form is found to begin a search with"):
         programme.best()
+
+
+def test_triangles_of_changed_coordinates_are_those_of_the_matrix():
+    rng = np.random.default_rng(1)
+    turn, symmetric = rng.standard_normal((2, 5, 5))
+    symmetric = symmetric + symmetric.T
+    rows, columns = places(5)
+    entries = arb_mat([[arb(x)] for x in symmetric[rows, columns]])
+    seen = in_floats(congruence(arb_mat(turn.tolist())) * entries)[:, 0]
+    expected = turn.T @ symmetric @ turn
+    assert seen == pytest.approx(triangle(expected))
+    assert square(seen) == pytest.approx(expected)
+    assert seen @ seen == pytest.approx(np.sum(expected**2))

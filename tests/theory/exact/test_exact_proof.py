@@ -18,13 +18,14 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.diana_law import DIANA_LAW
 from certibit.theory.laws.feedback_laws import EF21_LAW, EF_LAW
-from certibit.theory.proofs.rational_algebra import ldl, rationals
+from certibit.theory.proofs.rational_algebra import ldl
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.worlds.symbolic.exact_numbers import (
     Exact,
     exact_parameters,
     fraction,
     rational,
+    rationals,
 )
 
 LINEAR = {

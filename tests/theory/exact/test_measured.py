@@ -71,7 +71,7 @@ def test_half_the_variance_in_symbols_is_a_contradiction(name, n, monkeypatch):
     assert right is not None
     assert right >= proved.decrease * (1 - 1e-9)
     half = expectation._variance
-    monkeypatch.setattr(expectation, "_variance", lambda *about: half(*about) * 0.5)
+    monkeypatch.setattr(expectation, "_variance", lambda *about: half(*about) / 2)
     with pytest.raises(ContradictionError, match="in symbols"):
         limit_of_potentials(proved)
 

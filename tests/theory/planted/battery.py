@@ -47,7 +47,6 @@ from certibit.theory.checks.soundness import soundness
 from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.rational_algebra import rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem
@@ -56,7 +55,7 @@ from certibit.theory.tool.draws.choices import channel_checks
 from certibit.theory.tool.draws.sizes import PATIENCE
 from certibit.theory.tool.tool_checks import trace_checks
 from certibit.theory.verdict import Verdict, largest, worst_of
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4

@@ -105,7 +105,7 @@ def test_half_the_variance_in_symbols_is_a_contradiction(name, monkeypatch):
     method = card.at(where)
     assert account(card, method, where).attained is not None
     right = expectation._variance
-    monkeypatch.setattr(expectation, "_variance", lambda *about: right(*about) * 0.5)
+    monkeypatch.setattr(expectation, "_variance", lambda *about: right(*about) / 2)
     with pytest.raises(ContradictionError, match="attains the factor"):
         account(card, method, where)
 

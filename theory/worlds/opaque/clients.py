@@ -4,7 +4,7 @@ The unchanged method uses them like arrays (n, d, R), and sees nothing of them b
 """
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -62,6 +62,8 @@ class ClientRows:
         How many clients a row stands for.
     n : int
         Number of clients.
+    numbers : callable
+        Makes factors of vectors numbers of the kind that rows are made of.
     """
 
     cells: Sequence[range]
@@ -69,13 +71,19 @@ class ClientRows:
     representatives: NDArray[np.intp]
     counts: NDArray[np.intp]
     n: int
+    numbers: Callable[[Any], Any] = np.asarray
 
     @classmethod
-    def of(cls, cells: Sequence[range], kinds: Sequence[range]) -> "ClientRows":
+    def of(
+        cls,
+        cells: Sequence[range],
+        kinds: Sequence[range],
+        numbers: Callable[[Any], Any] = np.asarray,
+    ) -> "ClientRows":
         """Return rows for the first, the second and the other clients of every cell."""
         parts = _parts(cells)
         first, counts = [part[0] for part in parts], [len(part) for part in parts]
-        return cls(cells, kinds, np.array(first), np.array(counts), sum(counts))
+        return cls(cells, kinds, np.array(first), np.array(counts), sum(counts), numbers)
 
     @cached_property
     def row_of(self) -> NDArray[np.intp]:
@@ -270,7 +278,7 @@ class ClientArray(_Array):
         zero = None if isinstance(other, ClientMask) else numbers_of(other, self._layout.kinds)
         if zero is None or np.any(zero != 0):
             self._refuse("adds numbers to a vector")
-        return _rows_of_mask(zero, self._layout)
+        return self._layout.numbers(_rows_of_mask(zero, self._layout))
 
     def _factor(self, other: Any, product: str) -> Any:
         """Return what may be multiplied with: a number, or one for each row."""
@@ -279,7 +287,7 @@ class ClientArray(_Array):
         factor = numbers_of(other, self._layout.kinds)
         if factor is None:
             self._refuse(f"calculates with a vector and {type(other).__name__}")
-        return _rows_of_mask(factor, self._layout)
+        return self._layout.numbers(_rows_of_mask(factor, self._layout))
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,11 @@ class Exact:
     def __bool__(self) -> bool:
         return bool(self.value)
 
+    def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **options: Any) -> Any:
+        """Calculate with arrays of rational numbers as the rational number that this is."""
+        plain = (x.value if isinstance(x, Exact) else x for x in inputs)
+        return getattr(ufunc, way)(*plain, **options)
+
     def __float__(self) -> float:
         raise Refusal(
             "a number of the step is rounded, by a square root or a function of floats, and has no "
@@ -171,11 +176,28 @@ def _exact(value: Any) -> Any:
 
 
 def zeros(*shape: int, exact: bool = False) -> NDArray[Any]:
-    """Return an array of zeros, of floats or exact."""
-    return np.full(shape, Exact(0), dtype=object) if exact else np.zeros(shape)
+    """Return an array of zeros, of floats or of rational numbers."""
+    return np.full(shape, fmpq(0), dtype=object) if exact else np.zeros(shape)
+
+
+def rationals(numbers: Any) -> NDArray[Any]:
+    """Return the rational numbers that the numbers of an array stand for."""
+    result = zeros(*np.shape(numbers), exact=True)
+    for place, entry in np.ndenumerate(numbers):
+        if entry:
+            result[place] = rational(entry)
+    return result
+
+
+def congruent(matrix: NDArray[Any], outer: NDArray[Any]) -> NDArray[Any]:
+    """Return outer' matrix outer, of floats or of rational numbers."""
+    if not outer.size or outer.dtype != object:
+        return np.asarray(outer.T @ matrix @ outer)
+    t = fmpq_mat(outer.tolist())
+    product = t.transpose() * fmpq_mat(matrix.tolist()) * t
+    return np.array(product.tolist(), dtype=object)
 
 
 def exact_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return the product of two matrices of exact numbers."""
-    one, other = (fmpq_mat([list(map(rational, row)) for row in x.tolist()]) for x in (a, b))
-    return np.array([list(map(_made, row)) for row in (one * other).tolist()], dtype=object)
+    """Return the product of two matrices of rational numbers."""
+    return np.array((fmpq_mat(a.tolist()) * fmpq_mat(b.tolist())).tolist(), dtype=object)

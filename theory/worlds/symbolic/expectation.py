@@ -31,7 +31,7 @@ def _variance(
 ) -> Matrix:
     """Return the expected contribution of a noise to a form, by its variance."""
     if functions.omega_joint is None:
-        omega = np.array([one.omega for one in functions.kinds])[frame.row_kinds]
+        omega = frame.layout.numbers([one.omega for one in functions.kinds])[frame.row_kinds]
         return frame.gram(sent, frame.diagonal(gram, number) * omega)
     if len(frame.members) > 1:
         raise Refusal(

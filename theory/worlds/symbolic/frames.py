@@ -18,7 +18,7 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from certibit.theory.worlds.orbits import cells_of_kinds
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, exact_product, zeros
+from certibit.theory.worlds.symbolic.exact_numbers import exact_product, rationals, zeros
 
 Matrix = NDArray[Any]
 Blocks = tuple[Matrix, ...]
@@ -89,7 +89,9 @@ class Frame:
         self.exact, self.members, self.counts = exact, cells, list(counts)
         self.n = sum(self.counts)
         self.everyone = np.ones(self.n, dtype=bool)
-        self.layout = ClientRows.of(cells, cells_of_kinds(self.counts))
+        self.layout = ClientRows.of(
+            cells, cells_of_kinds(self.counts), rationals if exact else np.asarray
+        )
         ends = np.cumsum(self.counts)
         self.cell_kinds = [int(np.searchsorted(ends, cell[0], side="right")) for cell in cells]
         rows = [min(len(cell), 3) for cell in cells]
@@ -119,9 +121,7 @@ class Frame:
         self.run_cells.append(label)
 
     def _numbers(self, integers: Any) -> Matrix:
-        if not self.exact:
-            return np.asarray(integers, dtype=float)
-        return np.vectorize(lambda x: Exact(int(x)), otypes=[object])(integers)
+        return rationals(integers) if self.exact else np.asarray(integers, dtype=float)
 
     def array(self, values: Matrix) -> ClientArray:
         """Return rows, or one row that all share, as an array of clients."""

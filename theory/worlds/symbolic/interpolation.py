@@ -9,7 +9,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.symbolic.exact_numbers import zeros
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, congruent, rationals
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Matrix, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 from certibit.theory.worlds.symbolic.symbols import Evaluation, MessageError
@@ -256,22 +256,31 @@ def _pairs(
     functions: FunctionClass,
 ) -> dict[str, Form]:
     named, solution = {}, [-1] if points and functions.has_solution else []
+    inner = _condition(mu, L, functions) if points else None
     for a, b in permutations([*solution, *range(len(points))], 2):
         if len(points) > MANY_POINTS and -1 not in {a, b} and abs(a - b) > 1:
             continue
         start, end = (points[place] if place >= 0 else None for place in (a, b))
         names = [f"point {one.numbers[0]}" if one else "solution" for one in (start, end)]
-        named[f"{label}: {names[0]} to {names[1]}"] = _pair(start, end, mu, L, shares, functions)
+        named[f"{label}: {names[0]} to {names[1]}"] = _pair(start, end, inner, shares)
     return named
+
+
+def _condition(mu: Any, L: Any, functions: FunctionClass) -> Matrix:
+    """Return the form in the two points and the two gradients of an interpolation condition."""
+    x, y, u, v = rationals(np.eye(4)) if isinstance(mu, Exact) else np.eye(4)
+    u, v = u - mu * x, v - mu * y
+    form = _product(v, x - y) + _product(u - v, u - v) / (2 * (L - mu))
+    if functions.plain_values:
+        form = form + (_product(x, x) - _product(y, y)) * mu / 2
+    return form / -functions.n
 
 
 def _pair(
     a: Point | None,
     b: Point | None,
-    mu: float,
-    L: float,
+    inner: Matrix,
     shares: Sequence[int],
-    functions: FunctionClass,
 ) -> Form:
     some: Any = a or b
     nothing = tuple(0 * block for block in some.place)
@@ -281,18 +290,11 @@ def _pair(
         if point:
             values[list(point.numbers)] = values[list(point.numbers)] + sign
         ends.append((point.place, point.gradient) if point else (nothing, nothing))
-    blocks = []
-    for block, share in enumerate(shares):
-        (x, g), (y, h) = ((at[block], slope[block]) for at, slope in ends)
-        met = np.flatnonzero(np.any([one.astype(bool) for one in (x, g, y, h)], axis=0))
-        x, g, y, h = (one[met] for one in (x, g, y, h))
-        u, v = g - mu * x, h - mu * y
-        form = _product(v, x - y) + _product(u - v, u - v) / (2 * (L - mu))
-        if functions.plain_values:
-            form = form + (_product(x, x) - _product(y, y)) * mu / 2
-        whole = zeros(len(values), len(values), exact=values.dtype == object)
-        whole[np.ix_(met, met)] = -form * share / functions.n
-        blocks.append(whole)
+    (points, slopes), (others, bends) = ends
+    blocks = (
+        congruent(share * inner, np.stack(rows))
+        for share, *rows in zip(shares, points, others, slopes, bends, strict=True)
+    )
     return Form(tuple(blocks), values)
 
 

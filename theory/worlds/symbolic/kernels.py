@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, rational, zeros
+from certibit.theory.worlds.symbolic.exact_numbers import rational, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
 
@@ -78,7 +78,7 @@ def exact_kernel(rows: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]
     free = [j for j in range(len(places)) if j not in leads]
     kernel = zeros(len(allowed), len(free), exact=True)
     for column, j in enumerate(free):
-        kernel[places[j], column] = Exact(1)
+        kernel[places[j], column] = fmpq(1)
         for i, lead in enumerate(leads):
-            kernel[places[lead], column] = Exact(-reduced[i, j])
+            kernel[places[lead], column] = -reduced[i, j]
     return kernel
