@@ -115,16 +115,18 @@ def follow(
                 if near and not bounded:
                     end = end or 2.0 ** np.floor(np.log2(last))
                     gap = end
-                step, longest, moved = _step(here, dual, gap)
+                rescaling = 0.0 if end else here.rescaling(dual)
+                step, longest, moved = _step(here, dual, gap, rescaling)
+                scale = longest * float(np.sum(rescaling * step))
                 settled = gap == end and float(np.linalg.norm(here.rows @ step)) < SETTLED
                 parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
-                tried = ((part, here.moved(longest * step, part)) for part in parts)
+                tried = ((part, here.moved(longest * step, part, scale)) for part in parts)
                 part, after = next((x, there) for x, there in tried if there)
         except TooFewBitsError:
             bits, rounded = 2 * bits, True
             continue
         length = longest * part
-        dual, here = here.seen_from(after, moved), after
+        dual, here = here.seen_from(after, moved * (1 + part * scale)), after
         if not length:
             break
     if bounded and bound == np.inf:
@@ -147,7 +149,7 @@ def _first_dual(here: Surroundings) -> ConePoint:
 
 
 def _step(
-    here: Surroundings, dual: ConePoint, gap: float | None
+    here: Surroundings, dual: ConePoint, gap: float | None, rescaling: Floats | float
 ) -> tuple[Floats, float, ConePoint]:
     """Return a direction of v, how far to go there, and the dual point afterwards.
 
@@ -163,8 +165,9 @@ def _step(
         rows.append(triangle(frame.T @ change @ frame).T)
         diagonals.append(np.diag(np.sqrt(values)))
     roots = np.sqrt(dual.weights)
-    system = DirectionEquations(np.concatenate([*rows, roots[:, None] * here.growth]), here.slopes)
     centre = ConePoint(tuple(diagonals), roots)
+    own = np.concatenate([*rows, roots[:, None] * here.growth])
+    system = DirectionEquations(own + centre.flat[:, None] * rescaling, here.slopes)
     mean = dual.trace / dual.size
 
     def changes(pull: ConePoint) -> tuple[Floats, ConePoint, ConePoint]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certibit.theory.cones.direction_equations import Floats
-from certibit.theory.cones.triangles import square, triangle
+from certibit.theory.cones.triangles import from_triangle, triangle
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class ConePoint:
     def of(cls, flat: Floats, sizes: Sequence[int]) -> "ConePoint":
         """Read one from its triangles and numbers."""
         *triangles, weights = np.split(flat, np.cumsum([k * (k + 1) // 2 for k in sizes]))
-        return cls(tuple(map(square, triangles)), weights)
+        return cls(tuple(map(from_triangle, triangles)), weights)
 
     @classmethod
     def identity(cls, sizes: Sequence[int], count: int) -> "ConePoint":

@@ -2,19 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
 from certibit.theory.cones.direction_equations import Floats
-from certibit.theory.cones.triangles import size_of, upper_rows
+from certibit.theory.cones.triangles import order_of, upper_rows
 
 Number = Any
 """A rational number of python-flint, an integer, or an ``arb`` without a radius."""
 
 FEWEST_BITS, MOST_BITS = 128, 512
 """Bits of the numbers that are computed; python-flint has one precision for all of them."""
+
+
+SHORTEST = 0.1
+"""What (1, v) is divided by at least."""
 
 
 class TooFewBitsError(Exception):
@@ -52,7 +57,7 @@ class ConeProgramme:
     @property
     def sizes(self) -> list[int]:
         """The sizes k of the blocks."""
-        return [size_of(own.nrows()) for own in self.sums]
+        return [order_of(own.nrows()) for own in self.sums]
 
     def at(self, numbers: Sequence[Number]) -> Changes:
         """Return S and the rows at a point."""
@@ -68,7 +73,21 @@ class ConeProgramme:
         """Return what directions change at a point: the same everywhere."""
         return directions.changes(self)
 
-    def part_of(self, change: Sequence[arb], part: float) -> list[arb]:
+    @cached_property
+    def rounded(self) -> Floats:
+        """What maps (1, v) to all triangles, then to the rows, in floats."""
+        return np.concatenate([in_floats(own) for own in (*self.sums, self.lines)])
+
+    def rounded_tangent(self, columns: Floats, _: Floats) -> tuple[Floats, Floats]:
+        """Return the tangent in floats, and the sums of the sizes of what it is the sum of."""
+        own = self.rounded[:, 1:]
+        return own @ columns, np.abs(own) @ np.abs(columns)
+
+    def rescaling(self, *_: Any) -> Floats | float:
+        """Return 0: v has one scale only."""
+        return 0.0
+
+    def part_of(self, change: Sequence[arb], part: float, _: float) -> list[arb]:
         """Return part of a change of v."""
         return [part * x for x in change]
 
@@ -114,13 +133,35 @@ class RatioProgramme:
         blocks = [a - b * t - c * first for a, b, c in zip(above, slower, below, strict=True)]
         return blocks, rows - less * t - slopes * first
 
-    def part_of(self, change: Sequence[arb], part: float) -> list[arb]:
+    def rounded_tangent(self, columns: Floats, numbers: Floats) -> tuple[Floats, Floats]:
+        """Return the tangent in floats, and the sums of the sizes of what it is the sum of."""
+        above, size = self.above.rounded_tangent(columns, numbers)
+        below, less = self.below.rounded_tangent(columns, numbers)
+        t, point, slower = numbers[0], np.array([1.0, *numbers]), self.below.rounded
+        here, most = slower @ point, np.abs(slower) @ np.abs(point)
+        return (
+            above - t * below - np.outer(here, columns[0]),
+            size + abs(t) * less + np.outer(most, np.abs(columns[0])),
+        )
+
+    def rescaling(self, columns: Floats, numbers: Floats, dual: Floats) -> Floats:
+        """Return s: with (1, v) + change + s (1, v) every direction leaves <dual, B> as it is.
+
+        All is homogeneous in (1, v). A tangent programme in which <dual, B> is constant is right to
+        the second order where the dual point sees something: its gap is one of the programme.
+        """
+        slower = dual @ self.below.rounded
+        return -(slower[1:] @ columns) / float(slower @ [1.0, *numbers])
+
+    def part_of(self, change: Sequence[arb], part: float, scale: float) -> list[arb]:
         """Return part of a change of (t, v); where t grows, part of that only.
 
-        With no part of it all v stay feasible that were so in the tangent programme.
+        With no part of it all v stay feasible that were so in the tangent programme. What is added
+        to (1, v) is a ``scale`` of it, by which all is divided.
         """
         rest = 1.0 if change[0] > 0 else part
-        return [part * change[0], *(rest * x for x in change[1:])]
+        shorter = rest / max(1 + rest * scale, SHORTEST)
+        return [part * change[0], *(shorter * x for x in change[1:])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +170,11 @@ class Directions:
 
     columns: arb_mat
     known: dict[int, Changes] = field(default_factory=dict)
+
+    @cached_property
+    def rounded(self) -> Floats:
+        """The columns in floats."""
+        return in_floats(self.columns)
 
     @classmethod
     def unit(cls, m: int) -> "Directions":

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 from flint import arb, arb_mat, ctx
+from numpy.typing import NDArray
 
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
@@ -22,10 +23,19 @@ from certibit.theory.cones.cone_programme import (
     value_of,
 )
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
-from certibit.theory.cones.triangles import congruence, places, plain_square, square
+from certibit.theory.cones.triangles import (
+    congruence,
+    from_triangle,
+    plain_square,
+    rounded_congruence,
+    triangle_places,
+)
 
 MOST_TURNS = 4
 """How often directions are changed at a point at most."""
+
+PRECISE = 1e7
+"""How many times larger than what directions change its terms may be for floats to compute it."""
 
 VAGUE = 1e-12
 """Relative radius of a number that is known too little of."""
@@ -114,22 +124,48 @@ class Surroundings:
     @cached_property
     def rows(self) -> Floats:
         """The same in floats, one below the other: (N, m)."""
+        found, precise = self._rounded
+        if precise:
+            return found
         found = np.concatenate([in_floats(own) for own in self.intervals])
         sizes = np.abs(found[: len(found) - len(self.slack)]).sum(axis=0).tolist()
         for own, k in zip(self.intervals, self.programme.sizes, strict=False):
             if ctx.prec == MOST_BITS:
                 break
-            traces = arb_mat([[int(i == j) for i, j in zip(*places(k), strict=True)]]) * own
+            traces = (
+                arb_mat([[int(i == j) for i, j in zip(*triangle_places(k), strict=True)]]) * own
+            )
             pairs = zip(traces.entries(), sizes, strict=True)
             if any(float(x.rad()) > VAGUE * size for x, size in pairs):
                 raise TooFewBitsError
         return found
 
     @property
+    def _rounded(self) -> tuple[Floats, bool]:
+        """The rows as computed in floats, and whether these are precise enough."""
+        tangent, sizes = self.programme.rounded_tangent(self.directions.rounded, self._point)
+        turns = [rounded_congruence(in_floats(root)) for root, _ in self.roots]
+        turns.append(np.diag([1 / float(x) for x in self.slack]))
+        parts = (np.split(own, self._ends) for own in (tangent, sizes))
+        triples = list(zip(turns, *parts, strict=True))
+        found = np.concatenate([turn @ own for turn, own, _ in triples])
+        most = sum(np.sum(np.abs(turn) @ size, axis=0) for turn, _, size in triples)
+        return found, bool(np.all(most <= PRECISE * np.abs(found).sum(axis=0)))
+
+    @property
+    def _ends(self) -> NDArray[np.intp]:
+        """The numbers of rows up to the end of each block."""
+        return np.cumsum([k * (k + 1) // 2 for k in self.programme.sizes])
+
+    @property
+    def _point(self) -> Floats:
+        """V in floats."""
+        return np.array([float(arb(x)) for x in self.numbers])
+
+    @property
     def changes(self) -> list[Floats]:
         """What directions change in the matrices, by blocks: (m, k, k)."""
-        lengths = [own.nrows() for own in self.intervals[:-1]]
-        return [square(own.T) for own in np.split(self.rows, np.cumsum(lengths))[:-1]]
+        return [from_triangle(own.T) for own in np.split(self.rows, self._ends)[:-1]]
 
     @property
     def growth(self) -> Floats:
@@ -141,9 +177,16 @@ class Surroundings:
         """What directions add to what is maximised: (m,)."""
         return np.array([float(x) for x in self.directions.gain(self.programme.gain)])
 
-    def moved(self, step: Floats, part: float) -> "Surroundings | None":
+    def rescaling(self, dual: ConePoint) -> Floats | float:
+        """Return how the scale of v changes in every direction, at a dual point."""
+        full = ((x + x.T - np.diag(np.diag(x)))[triangle_places(len(x))] for x in self.plain(dual))
+        weights = dual.weights / np.array([float(x) for x in self.slack])
+        flat = np.concatenate([*full, weights])
+        return self.programme.rescaling(self.directions.rounded, self._point, flat)
+
+    def moved(self, step: Floats, part: float, scale: float) -> "Surroundings | None":
         """Return the surroundings after part of a step; None if that is not strictly feasible."""
-        change = self.programme.part_of(self.directions.step(step), part)
+        change = self.programme.part_of(self.directions.step(step), part, scale)
         after = [(arb(x) + y).mid() for x, y in zip(self.numbers, change, strict=True)]
         return Surroundings.of(self.programme, after, self.directions)
 
@@ -192,7 +235,7 @@ class Surroundings:
             return float("inf")
         exact, gap, root = iter((point - columns * shift).entries()), arb(0), arb(2).sqrt()
         for k in self.programme.sizes:
-            scaled = zip(*places(k), exact, strict=False)
+            scaled = zip(*triangle_places(k), exact, strict=False)
             block = plain_square([x if i == j else x / root for i, j, x in scaled])
             if root_of(block) is None:
                 return float("inf")

@@ -13,7 +13,7 @@ from certibit.theory.cones.direction_equations import Floats
 
 
 @lru_cache
-def places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def triangle_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return row and column of every entry of the triangle of a (k, k) matrix."""
     columns, rows = np.tril_indices(k)
     return rows, columns
@@ -23,12 +23,12 @@ def places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def _square_of(k: int) -> NDArray[np.intp]:
     """Return where each entry of a (k, k) matrix is in its triangle."""
     found = np.zeros((k, k), dtype=int)
-    rows, columns = places(k)
+    rows, columns = triangle_places(k)
     found[rows, columns] = found[columns, rows] = np.arange(len(rows))
     return found
 
 
-def size_of(length: int) -> int:
+def order_of(length: int) -> int:
     """Return k of the matrices whose triangles have so many entries."""
     return (isqrt(8 * length + 1) - 1) // 2
 
@@ -44,21 +44,21 @@ def triangle(matrices: Floats) -> Floats:
     >>> triangle(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3).tolist()
     [1.0, 2.828, 3.0]
     """
-    rows, columns = places(matrices.shape[-1])
+    rows, columns = triangle_places(matrices.shape[-1])
     found: Floats = matrices[..., rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
     return found
 
 
-def square(triangles: Floats) -> Floats:
+def from_triangle(triangles: Floats) -> Floats:
     """Return the matrices, (..., k, k), with such triangles."""
-    k = size_of(triangles.shape[-1])
+    k = order_of(triangles.shape[-1])
     found: Floats = triangles[..., _square_of(k)] * np.where(np.eye(k), 1.0, 0.5**0.5)
     return found
 
 
 def plain_square(entries: Sequence[arb]) -> arb_mat:
     """Return the matrix whose triangle has these entries."""
-    k = size_of(len(entries))
+    k = order_of(len(entries))
     return arb_mat(k, k, [entries[place] for place in _square_of(k).flat])
 
 
@@ -66,13 +66,21 @@ def upper_rows(sums: Any) -> list[list[Any]]:
     """Return the rows of what maps to all entries of a matrix that map to those of its triangle."""
     rows = sums.tolist()
     k = isqrt(len(rows))
-    return [rows[i * k + j] for i, j in zip(*places(k), strict=True)]
+    return [rows[i * k + j] for i, j in zip(*triangle_places(k), strict=True)]
+
+
+def rounded_congruence(turn: Floats) -> Floats:
+    """Return :func:`congruence` in floats."""
+    rows, columns = triangle_places(len(turn))
+    other = turn[columns][:, rows] * turn[rows][:, columns] * (rows != columns)[:, None]
+    found = turn[rows][:, rows] * turn[columns][:, columns] + other
+    return found.T * np.where(rows == columns, 1.0, 2**0.5)[:, None]
 
 
 def congruence(turn: arb_mat) -> arb_mat:
     """Return what maps the entries of the triangle of X to :func:`triangle` of T' X T."""
     columns, root = turn.transpose().tolist(), arb(2).sqrt()
-    pairs = list(zip(*(one.tolist() for one in places(turn.nrows())), strict=True))
+    pairs = list(zip(*(one.tolist() for one in triangle_places(turn.nrows())), strict=True))
     found = []
     for i, j in pairs:
         left, right = columns[i], columns[j] if i == j else [root * x for x in columns[j]]

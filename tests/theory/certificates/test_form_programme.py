@@ -18,7 +18,7 @@ from certibit.theory.cones.cone_programme import (
     RatioProgramme,
     in_floats,
 )
-from certibit.theory.cones.triangles import congruence, places, square, triangle
+from certibit.theory.cones.triangles import congruence, from_triangle, triangle, triangle_places
 from certibit.theory.function_class import FunctionClass
 
 
@@ -98,10 +98,10 @@ def test_triangles_of_changed_coordinates_are_those_of_the_matrix():
     rng = np.random.default_rng(1)
     turn, symmetric = rng.standard_normal((2, 5, 5))
     symmetric = symmetric + symmetric.T
-    rows, columns = places(5)
+    rows, columns = triangle_places(5)
     entries = arb_mat([[arb(x)] for x in symmetric[rows, columns]])
     seen = in_floats(congruence(arb_mat(turn.tolist())) * entries)[:, 0]
     expected = turn.T @ symmetric @ turn
     assert seen == pytest.approx(triangle(expected))
-    assert square(seen) == pytest.approx(expected)
+    assert from_triangle(seen) == pytest.approx(expected)
     assert seen @ seen == pytest.approx(np.sum(expected**2))

@@ -148,7 +148,7 @@ def test_exact_and_rounded_steps_agree(name):
     )
     for one, other in zip(rounded.after, exact.after, strict=True):
         for block, right in zip(one.blocks, other.blocks, strict=True):
-            values = np.array([[float(fraction(x.value)) for x in row] for row in right])
+            values = np.array([[float(fraction(x)) for x in row] for row in right])
             expected = values * np.outer(units, units)
             np.testing.assert_allclose(block[:size, :size], expected, atol=1e-12, rtol=1e-9)
 

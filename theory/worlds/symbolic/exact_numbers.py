@@ -77,6 +77,8 @@ class Exact:
 
     def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **options: Any) -> Any:
         """Calculate with arrays of rational numbers as the rational number that this is."""
+        if ufunc not in _OF_ARRAYS or not any(isinstance(x, np.ndarray) for x in inputs):
+            raise TypeError(f"{ufunc.__name__} of a rational number")
         plain = (x.value if isinstance(x, Exact) else x for x in inputs)
         return getattr(ufunc, way)(*plain, **options)
 
@@ -136,6 +138,7 @@ def _rest(number: Rational, divisor: Rational) -> Rational:
     return number - divisor * (number / divisor).floor()
 
 
+_OF_ARRAYS = (np.add, np.subtract, np.multiply, np.true_divide)
 Real.register(Exact)
 _NUMBERS = (Exact, int, float, Fraction, fmpq, np.integer, np.bool_)
 

@@ -1,7 +1,5 @@
 """The expectation of a form over compression noises, from their variances."""
 
-import numpy as np
-
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
@@ -42,4 +40,4 @@ def _variance(
     equal = gram[0, number, number] / frame.n
     different = gram[2, number, number] / 2 if frame.n > 1 else zero
     factor = max(equal - different, zero) * functions.omega_joint + different * functions.omega
-    return frame.gram(sent, np.full(len(frame.row_cells), factor))
+    return frame.gram(sent, frame.layout.numbers([factor] * len(frame.row_cells)))
