@@ -12,9 +12,9 @@ from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.certificates.decrease import Weights
 from certibit.theory.certificates.form_programme import best_weights
 from certibit.theory.certificates.potential_search import searched_potential
+from certibit.theory.certificates.programme import Weights
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
 from certibit.theory.proofs.best_proof import ProofProgramme

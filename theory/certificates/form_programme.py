@@ -6,16 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
-from certibit.theory.certificates.programme import solve_cones
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import (
     ConeProgramme,
     RatioProgramme,
-    value_of,
-    without_column,
 )
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.proofs.best_proof import ProofProgramme
@@ -26,17 +23,11 @@ from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, ra
 CLOSE = 1e-7
 """Relative distance of a decrease to that of the best form at which a search ends."""
 
-GIVEN_UP = rational(3e-7)
-"""Part of the decrease that is given up for a form that is small where it may be."""
-
 SMALLEST_WEIGHT = rational(1e-6)
 """How small a potential with free weights may become, against that with the given ones."""
 
 SMALLEST_LIFT = 50
 """How many powers of 1/16 are tried as the multiple of gradient bounds to begin with."""
-
-ROUGH = 1e-2
-"""Relative distance to the least sum of sizes at which this form is small enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,63 +172,6 @@ class FormProgramme:
             )
         t, *found = follow(self.programme, lifted, close, bounded=False).numbers
         return t, found
-
-    def sparse(self, t: Rational, found: Sequence[Rational]) -> Surroundings:
-        """Return (t, u) that decreases by almost t, of weights that are least where u's are small.
-
-        They minimise the sum of the diagonal entries of their matrices and of the weights of
-        function values, all in units of those that are found.
-        """
-        t -= GIVEN_UP * abs(t)
-        above, below = self.programme.above, self.programme.below
-        pairs = zip((*above.sums, above.lines), (*below.sums, below.lines), strict=True)
-        *sums, lines = (without_column(one - other * arb(t), 1) for one, other in pairs)
-        first = self.weights(found)
-        diagonals = [own[:, i, i] for own in self.squares for i in range(own.shape[1])]
-        diagonals += [
-            np.array([fmpq(i == j) for i in range(len(first))], dtype=object)
-            for j in range(len(first))
-            if not any(own[j].any() for own in self.squares)
-        ]
-        cost = sum(one / (one @ first) for one in diagonals)
-        unused = [ZERO] * (len(self.others) + len(self.bounds))
-        _, _, *gain = (fmpq_mat([[*(-cost), *unused]]) * self.table).entries()
-        programme = ConeProgramme(gain, sums, lines)
-        close = ROUGH * len(diagonals) / abs(float(value_of(gain, found)))
-        end = follow(programme, found, close, bounded=False).numbers
-        there = Surroundings.of(self.programme, (t, *end))
-        if there is None:
-            raise Refusal("no form that is small is found; state a potential")
-        return there
-
-    def decrease(self, weights: Sequence[Rational], near: Surroundings) -> float:
-        """Return what weights decrease by, as a solver in floats says near a point (t, u).
-
-        In the coordinates of the point all that is known is of order one, and what the weights
-        change is computed before it is rounded.
-
-        Raises
-        ------
-        Refusal
-            If the solver finds nothing.
-        """
-        size = sum(a * b for a, b in zip(self.sizes, weights, strict=True))
-        if not size:
-            raise Refusal("a form without any term decreases by nothing")
-        pairs = zip(weights, self.table.tolist(), strict=False)
-        own = [x / size - row[0] for x, row in pairs]
-        del own[self.sizes.index(fmpq(1))]
-        t, multipliers = near.numbers[0], len(near.numbers) - 1 - len(own)
-        there = (t, *own, *near.numbers[1 + len(own) :])
-        fixed, slower = (near.seen(one.at(there)) for one in (self.programme, self.programme.below))
-        known = near.rows[:, -multipliers:]
-        columns = np.column_stack([slower, -known])
-        columns /= np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
-        lines = len(near.slack)
-        b, A = np.roll(fixed, lines), np.roll(columns, lines, axis=0)
-        objective = -np.eye(1, A.shape[1])[0]
-        y = solve_cones(objective, A, b, 0, lines, near.programme.sizes)
-        return float(t) + float(y[0]) / float(np.abs(slower).max())
 
     def weights(self, free: Sequence[Rational]) -> Rationals:
         """Return the weights of the terms at u."""

@@ -8,7 +8,7 @@ from typing import Any
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.certificates.certify import certify, chosen_potential
-from certibit.theory.certificates.decrease import Weights, solver_decrease
+from certibit.theory.certificates.programme import Weights, solver_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.best_proof import ProofProgramme

@@ -4,7 +4,7 @@ One step is run on symbols once, with a square for every part of the state and f
 parts, so that a form, of any signs, is as much an unknown of the programme as the multipliers are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +15,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.certificates.form_programme import CLOSE, FormProgramme
+from certibit.theory.certificates.near_forms import NearForms
 from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
@@ -22,7 +23,12 @@ from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from certibit.theory.worlds.independent import independent
 from certibit.theory.worlds.orbits import first_state
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational, rationals
+from certibit.theory.worlds.symbolic.exact_numbers import (
+    Rational,
+    fraction,
+    rational,
+    rationals,
+)
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
@@ -173,8 +179,8 @@ class Family:
             self.step.method.inner, self.functions, self.start.spread(), trusted=True
         ).weighted
 
-    def best(self, close: float = CLOSE) -> tuple[float, Weights, Callable[[Weights], float]]:
-        """Return the largest decrease of a form, proved, the form, and what forms near it have.
+    def best(self, close: float = CLOSE) -> tuple[float, Weights, NearForms]:
+        """Return the largest decrease of a form, proved, a sparse one, and what is near that.
 
         It is at least 0, and with multiples of what is known of its gradients at least
         ``SMALLEST`` of the unit, when the sum of its sizes is 1; in the direction of the model, if
@@ -185,22 +191,26 @@ class Family:
         Refusal
             If no finite factor is proved of the unit.
         """
-        first = len(self.step.now) - len(self.exact.now)  # without f - f* that is no term
         programme = FormProgramme(
             self.exact,
-            [rationals(own[first:].astype(object)) for own in self.matrices],
-            [rational(x) for x in self.unit[first:]],
-            [rational(SMALLEST * x) for x in self._floor()[first:]],
+            [rationals(own[self.unused :].astype(object)) for own in self.matrices],
+            self.rational(self.unit),
+            self.rational([SMALLEST * x for x in self._floor()]),
         )
         decrease, free = programme.best(close)
-        there = programme.sparse(decrease, free)
-        weights = programme.weights(list(map(rational_of, there.numbers[1:])))
-
-        def near(other: Weights) -> float:
-            return programme.decrease(list(map(rational, other[first:])), there)
-
-        found = (*(0.0,) * first, *map(float, map(fraction, weights)))
+        near = NearForms.of(programme, decrease, free)
+        weights = programme.weights(list(map(rational_of, near.there.numbers[1:])))
+        found = (*(0.0,) * self.unused, *map(float, map(fraction, weights)))
         return float(fraction(decrease)), found, near
+
+    @property
+    def unused(self) -> int:
+        """The number of leading terms that are 0: 1 without f - f*."""
+        return len(self.step.now) - len(self.exact.now)
+
+    def rational(self, weights: Sequence[float]) -> list[Rational]:
+        """Return the weights of the terms that are not 0 as rational numbers."""
+        return list(map(rational, weights[self.unused :]))
 
     def _floor(self) -> Weights:
         """Return the unit, as small along the model as gradients there may be."""

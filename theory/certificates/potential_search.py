@@ -3,7 +3,6 @@
 The form is an unknown of the programme. What is found is then made sparse, with short decimals.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
+from certibit.theory.certificates.near_forms import NearForms
 from certibit.theory.certificates.potential_family import Family, Weights
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.quadratic_potential import QuadraticPotential
@@ -58,20 +58,18 @@ def searched_potential(
     return decrease, (plain,) if readable is None else (readable, plain)
 
 
-def _readable(
-    family: Family, best: Weights, near: Callable[[Weights], float]
-) -> QuadraticPotential | None:
+def _readable(family: Family, best: Weights, near: NearForms) -> QuadraticPotential | None:
     """Return a sparse form with short decimals, which gives up little of the decrease; or None."""
     found = family.potential(best)
     try:
-        least = near(best)
+        least = near.decrease(family.rational(best))
     except Refusal:
         return None
     least -= GIVEN_UP * abs(least)
 
     def good(tried: QuadraticPotential) -> bool:
         with suppress(Refusal):
-            return near(family.weights_of(tried)) >= least
+            return near.reach(family.rational(family.weights_of(tried)), least)
         return False
 
     for name, place in _numbers(family, found):

@@ -2,16 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-import scipy
 
-from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
 from certibit.theory.certificates.coordinates import Coordinates, symmetric
+from certibit.theory.certificates.form_programme import best_weights
+from certibit.theory.cones.float_solver import solve_cones
 from certibit.theory.cones.triangles import triangle
-from certibit.theory.proofs.symbolic_step import SymbolicStep
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum
+
+Weights = Literal["fixed", "free"]
 
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
@@ -81,7 +88,7 @@ def maximise(
     sizes = [len(matrices[0]) for matrices in blocks]
     fixed_size = max((float(np.abs(matrices[0]).max()) for matrices in blocks), default=0.0)
     unit = fixed_size if 0 < fixed_size < SMALL else 1.0
-    y = solve_cones(
+    y, _ = solve_cones(
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
         np.concatenate(right) / unit,
@@ -93,43 +100,6 @@ def maximise(
     return SolverResult(float(y[0]), np.maximum(y[1:], lower))
 
 
-def solve_cones(
-    objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
-) -> Matrix:
-    """Return the y with the least objective . y where b - A y is 0, >= 0, and triangles of >= 0.
-
-    Raises
-    ------
-    Refusal
-        If the solver finds none.
-    """
-    import clarabel  # noqa: PLC0415  (only where something is searched for)
-
-    cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]
-    cones += [clarabel.PSDTriangleConeT(size) for size in sizes]
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    settings.tol_infeas_abs = settings.tol_infeas_rel = 1e-12
-    k = len(objective)
-    solver = clarabel.DefaultSolver(
-        scipy.sparse.csc_matrix((k, k)), objective, scipy.sparse.csc_matrix(A), b, cones, settings
-    )
-    try:
-        found = solver.solve()
-    except BaseException as panic:  # what the solver's own language throws is no Exception
-        if type(panic).__name__ != "PanicException":
-            raise
-        raise Refusal(f"the solver fails for these parameters ({panic})") from None
-    status = str(found.status)
-    residual = float(max(found.r_prim, found.r_dual))
-    gap = abs(float(found.obj_val - found.obj_val_dual))
-    near = residual <= 1e-6 and gap <= 1e-3 * abs(float(found.obj_val))
-    if status not in {"Solved", "AlmostSolved"} and not near:
-        raise Refusal(f"the solver finds no certificate for these parameters ({status})")
-    return np.array(found.x)
-
-
 def psi(step: SymbolicStep, weights: Sequence[float]) -> tuple[Form, Form]:
     """Return Psi and E[Psi+] for some weights of the terms."""
     return weighted_sum(weights, step.now), weighted_sum(weights, step.after)
@@ -139,3 +109,29 @@ def margin_form(step: SymbolicStep, weights: Sequence[float], decrease: float) -
     """Return E[Psi+] - (1 - decrease) Psi."""
     now, after = psi(step, weights)
     return weighted_sum((1.0, -1.0, decrease), (after, now, now))
+
+
+def solver_decrease(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
+) -> float:
+    """Return 1 - factor as the solver reports it, without a proof; with free weights, proved.
+
+    What is ``trusted`` is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified, or the solver gives up.
+    """
+    if weights == "free":
+        return best_weights(RationalStep.of(method, functions, potential, trusted=trusted))[0]
+    step = symbolic_step(method, functions, potential, trusted=trusted)
+    now, _ = psi(step, step.weights)
+    forms = [*step.inequalities.values()]
+    coordinates = Coordinates.of(step, now)
+    return maximise(margin_form(step, step.weights, 0.0), now, forms, coordinates).value

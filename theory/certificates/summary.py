@@ -12,8 +12,8 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.decrease import Weights
 from certibit.theory.certificates.largest_step import ROUNDING, step_limit
+from certibit.theory.certificates.programme import Weights
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import Divergence, divergence, worst_instance
 from certibit.theory.contradiction import ContradictionError

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
@@ -231,9 +231,12 @@ def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
 
 def combination(weights: Sequence[Rational], forms: Sequence[RationalForm]) -> RationalForm:
     """Return the sum of multiples of at least one form."""
-    rows = fmpq_mat([form.entries for form in forms])
-    entries = np.array((fmpq_mat([list(weights)]) * rows).entries(), dtype=object)
+    pairs = zip(weights, forms, strict=True)
+    used = [(weight, form.entries) for weight, form in pairs if weight]
+    factors, rows = zip(*(used or [(fmpq(0), forms[0].entries)]), strict=True)
+    entries = np.array((fmpq_mat([factors]) * fmpq_mat(rows)).entries(), dtype=object)
     sizes = [block.size for block in forms[0].blocks]
     *blocks, values = np.split(entries, np.cumsum(sizes)) if sizes else [entries]
-    pairs = zip(blocks, forms[0].blocks, strict=True)
-    return RationalForm(tuple(a.reshape(b.shape) for a, b in pairs), tuple(values.tolist()))
+    shapes = [block.shape for block in forms[0].blocks]
+    found = (block.reshape(shape) for block, shape in zip(blocks, shapes, strict=True))
+    return RationalForm(tuple(found), tuple(values.tolist()))

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates import coordinates, form_programme, programme
+from certibit.theory.certificates import coordinates, near_forms, programme
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones import direction_equations
@@ -28,14 +28,14 @@ def other_last_bits(seed):
     start = direction_equations.DirectionEquations.__init__
 
     def guess(objective, A, b, *sizes):
-        return noisy(solved(objective, noisy(A), noisy(b), *sizes))
+        return tuple(map(noisy, solved(objective, noisy(A), noisy(b), *sizes)))
 
     def begin(self, rows, slopes):
         start(self, noisy(rows), slopes)
 
     with (
         mock.patch.object(programme, "solve_cones", guess),
-        mock.patch.object(form_programme, "solve_cones", guess),
+        mock.patch.object(near_forms, "solve_cones", guess),
         mock.patch.object(coordinates, "_whitened", lambda *given: noisy(chosen(*given))),
         mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
     ):

@@ -9,10 +9,10 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates import form_programme
+from certibit.theory.certificates import near_forms
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.decrease import solver_decrease
 from certibit.theory.certificates.potential_search import searched_potential
+from certibit.theory.certificates.programme import solver_decrease
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
 
@@ -122,8 +122,8 @@ def solved(monkeypatch):
         calls.append(given)
         return solved(*given)
 
-    solved = form_programme.solve_cones
-    monkeypatch.setattr(form_programme, "solve_cones", counted)
+    solved = near_forms.solve_cones
+    monkeypatch.setattr(near_forms, "solve_cones", counted)
     return calls
 
 

@@ -12,7 +12,7 @@ from certibit.solvers.methods import ef, ef21
 from certibit.solvers.methods.ef import EF
 from certibit.theory.cards.ef import Feedback
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.decrease import solver_decrease
+from certibit.theory.certificates.programme import solver_decrease
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
 from certibit.theory.function_class import ClientClass, FunctionClass
