@@ -1,7 +1,7 @@
 """All forms and all proofs of one step as one programme: the form with the best decrease."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -48,12 +48,15 @@ class FormProgramme:
         The form of which these matrices are 1, and all function values: the search begins there.
     floor : (terms,)
         What the form is at least, with multiples of the bounds.
+    proving : list of int
+        How many blocks of the programme a proof needs, the first ones; the others are of the form.
     """
 
     step: RationalStep
     squares: Sequence[Rationals]
     unit: Sequence[Rational]
     floor: Sequence[Rational]
+    proving: list[int] = field(default_factory=list)
 
     @cached_property
     def bounding(self) -> list[str]:
@@ -122,8 +125,10 @@ class FormProgramme:
                 above.append(self._mapped([matrix[inner] for matrix in stack]))
                 below.append(self._mapped([matrix[inner] for matrix in slower]))
 
-        for place, empty in enumerate(nothing.blocks):
+        for place in range(len(nothing.blocks)):
             add(*([form.blocks[place] for form in own] for own in (left, grown)))
+        self.proving.append(len(above))
+        for place, empty in enumerate(nothing.blocks):
             add([form.blocks[place] for form in psi], [empty] * len(psi))
         for own in self.squares:
             nil = 0 * own[0]

@@ -22,7 +22,7 @@ GIVEN_UP = 5e-7
 MOST_CLASSES = 4
 """Clients of more classes have the same weights: the forms grow with the square of their number."""
 
-DIGITS = (2, 3, 4, 6, 8, 12)
+DIGITS = (12, 8, 6, 4, 3, 2)
 """Of the decimals that are tried."""
 
 ORDERED = 4
@@ -61,11 +61,7 @@ def searched_potential(
 def _readable(family: Family, best: Weights, near: NearForms) -> QuadraticPotential | None:
     """Return a sparse form with short decimals, which gives up little of the decrease; or None."""
     found = family.potential(best)
-    try:
-        least = near.decrease(family.rational(best))
-    except Refusal:
-        return None
-    least -= GIVEN_UP * abs(least)
+    least = near.decrease - GIVEN_UP * abs(near.decrease)
 
     def good(tried: QuadraticPotential) -> bool:
         with suppress(Refusal):
@@ -76,11 +72,13 @@ def _readable(family: Family, best: Weights, near: NearForms) -> QuadraticPotent
         tried = _with_number(found, name, place, 0.0)
         if np.any(getattr(found, name) != getattr(tried, name)) and good(tried):
             found = tried
+    readable = None
     for digits in DIGITS:
         rounded = _rounded(found, digits)
-        if good(rounded):
-            return rounded
-    return None
+        if not good(rounded):
+            break
+        readable = rounded
+    return readable
 
 
 def _numbers(family: Family, found: QuadraticPotential) -> list[tuple[str, tuple[int, ...]]]:

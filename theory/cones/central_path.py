@@ -68,11 +68,14 @@ class PathEnd:
         where none is found.
     dual : (k, k) matrices
         The dual point: the moments of a worst case.
+    dual_rows : (K,)
+        Its part of the rows.
     """
 
     numbers: tuple[Number, ...]
     bound: float
     dual: tuple[Floats, ...]
+    dual_rows: Floats
 
 
 def follow(
@@ -82,10 +85,12 @@ def follow(
     enough: Callable[[tuple[Number, ...]], bool] = lambda _: False,
     *,
     bounded: bool = True,
+    least: float = -np.inf,
 ) -> PathEnd:
     """Follow the path from a strictly feasible point, until its bound is relatively ``close``.
 
-    It ends before where a point is ``enough``, or where rounding stops it. A path that is not
+    It ends before where a point is ``enough``, where the gap in floats says that less than the
+    ``least`` is reached, or where rounding stops it. A path that is not
     ``bounded`` goes by the duality gap in floats, and ends in a point of the central path: a power
     of 2 is its gap, so that the same programme has the same end whatever is rounded on the way.
 
@@ -111,6 +116,8 @@ def follow(
                     bound = _bound(here, dual)
                 if bound < np.inf or settled or enough(here.numbers):
                     break
+                if float(here.value) + dual.trace < least and here.misfit(dual) < FITS:
+                    break
                 gap = dual.trace if near or length < SHORT else None
                 if near and not bounded:
                     end = end or 2.0 ** np.floor(np.log2(last))
@@ -131,7 +138,7 @@ def follow(
             break
     if bounded and bound == np.inf:
         bound = _bound(here, dual)
-    return PathEnd(tuple(map(rational_of, here.numbers)), bound, here.plain(dual))
+    return PathEnd(tuple(map(rational_of, here.numbers)), bound, *here.plain(dual))
 
 
 def _bound(here: Surroundings, dual: ConePoint) -> float:

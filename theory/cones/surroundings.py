@@ -179,9 +179,9 @@ class Surroundings:
 
     def rescaling(self, dual: ConePoint) -> Floats | float:
         """Return how the scale of v changes in every direction, at a dual point."""
-        full = ((x + x.T - np.diag(np.diag(x)))[triangle_places(len(x))] for x in self.plain(dual))
-        weights = dual.weights / np.array([float(x) for x in self.slack])
-        flat = np.concatenate([*full, weights])
+        matrices, numbers = self.plain(dual)
+        full = ((x + x.T - np.diag(np.diag(x)))[triangle_places(len(x))] for x in matrices)
+        flat = np.concatenate([*full, numbers])
         return self.programme.rescaling(self.directions.rounded, self._point, flat)
 
     def moved(self, step: Floats, part: float, scale: float) -> "Surroundings | None":
@@ -207,10 +207,18 @@ class Surroundings:
         ratios = [float(b / a) for a, b in zip(self.slack, other.slack, strict=True)]
         return ConePoint(tuple(matrices), dual.weights * np.array(ratios))
 
-    def plain(self, dual: ConePoint) -> tuple[Floats, ...]:
-        """Return the matrices of a dual point without coordinates."""
+    def plain(self, dual: ConePoint) -> tuple[tuple[Floats, ...], Floats]:
+        """Return the matrices and numbers of a dual point without coordinates."""
         roots = [in_floats(root) for root, _ in self.roots]
-        return tuple(r @ x @ r.T for r, x in zip(roots, dual.matrices, strict=True))
+        matrices = tuple(r @ x @ r.T for r, x in zip(roots, dual.matrices, strict=True))
+        return matrices, dual.weights / np.array([float(x) for x in self.slack])
+
+    def seen_dual(self, matrices: Sequence[Floats], numbers: Floats) -> Floats:
+        """Return a dual point in these coordinates, as triangles and numbers."""
+        inverses = [in_floats(inverse) for _, inverse in self.roots]
+        pairs = zip(inverses, matrices, strict=True)
+        slack = np.array([float(x) for x in self.slack])
+        return ConePoint(tuple(r @ x @ r.T for r, x in pairs), numbers * slack).flat
 
     def misfit(self, dual: ConePoint) -> float:
         """Return how far a dual point is from its equations, in floats."""

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates import coordinates, near_forms, programme
+from certibit.theory.certificates import coordinates, programme
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones import direction_equations
@@ -35,7 +35,6 @@ def other_last_bits(seed):
 
     with (
         mock.patch.object(programme, "solve_cones", guess),
-        mock.patch.object(near_forms, "solve_cones", guess),
         mock.patch.object(coordinates, "_whitened", lambda *given: noisy(chosen(*given))),
         mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
     ):
