@@ -12,9 +12,9 @@ from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.theory.catalogue.catalogue import card_of
+from certibit.theory.certificates.decrease import Weights, exact_weights
 from certibit.theory.certificates.form_programme import best_weights
 from certibit.theory.certificates.potential_search import searched_potential
-from certibit.theory.certificates.programme import Weights
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
 from certibit.theory.proofs.best_proof import ProofProgramme
@@ -137,16 +137,9 @@ def proof_of_step(
     following: tuple[float, ...] | None = None,
 ) -> Certificate:
     """Return the best certificate of a step, for weights of Psi and perhaps others of Psi+."""
-    if following is None and not all(0 <= weight < np.inf for weight in weights):
-        raise Refusal(
-            f"the weights {weights} of the Lyapunov function are not all at least 0 and finite; "
-            "take parameters for which it is defined"
-        )
-    best = ProofProgramme(
-        step,
-        tuple(map(rational, weights)),
-        None if following is None else tuple(map(rational, following)),
-    ).best()
+    now = exact_weights(weights) if following is None else tuple(map(rational, weights))
+    then = None if following is None else tuple(map(rational, following))
+    best = ProofProgramme(step, now, then).best()
     return Certificate(
         method,
         functions,

@@ -7,22 +7,16 @@ from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.certify import certify, chosen_potential
-from certibit.theory.certificates.programme import Weights, solver_decrease
+from certibit.theory.certificates.certify import chosen_potential
+from certibit.theory.certificates.decrease import Weights, best_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
-from certibit.theory.proofs.best_proof import ProofProgramme
-from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 SMALLEST_STEP = 1e-9
 """Part of the largest step at which a search for one that works ends."""
 
 MOST_DOUBLINGS = 40
 """How often a step size is doubled at most until it does not work."""
-
-ROUNDING = 1e-13
-"""How far a decrease in floats, 1 minus a factor, may be off."""
 
 Works = Callable[[float], float]
 """Positive for a step size that works: a margin that is about 0 at the limit, or True and False."""
@@ -62,18 +56,15 @@ def largest_step(
     >>> round(found, 3)
     0.2
     """
-
-    def search(works: Works) -> tuple[float, float]:
-        low = high = (largest, works(largest))
-        while low[1] <= 0:
-            if low[0] <= SMALLEST_STEP * largest:
-                raise Refusal(
-                    f"no step size from {low[0]:g} on is certified; the other parameters forbid it"
-                )
-            low, high = (low[0] / 2, works(low[0] / 2)), low
-        return _narrowed(works, low, high, accuracy)
-
-    return _confirmed(search, change, functions, weights, potential)
+    works = _margins(change, functions, weights, potential)
+    low = high = (largest, works(largest))
+    while low[1] <= 0:
+        if low[0] <= SMALLEST_STEP * largest:
+            raise Refusal(
+                f"no step size from {low[0]:g} on is certified; the other parameters forbid it"
+            )
+        low, high = (low[0] / 2, works(low[0] / 2)), low
+    return _narrowed(works, low, high, accuracy)[0]
 
 
 def step_limit(
@@ -91,15 +82,12 @@ def step_limit(
     """
     start = float(getattr(method, name))
 
-    def search(works: Works) -> tuple[float, float]:
-        return limits(works, start, accuracy)
-
     def change(value: float) -> Method:
         changes: Any = {name: value}
         return replace(method, **changes)
 
-    low = _confirmed(search, change, functions, weights, potential)
-    return low if low < start * 2.0**MOST_DOUBLINGS else float("inf")
+    low, high = limits(_margins(change, functions, weights, potential), start, accuracy)
+    return low if high < float("inf") else high
 
 
 def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
@@ -119,48 +107,23 @@ def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
     return (here[0], float("inf")) if factor > 1 else (float("nan"), here[0])
 
 
-def contracts(
-    method: Method,
-    functions: FunctionClass,
-    weights: Weights = "fixed",
-    potential: Potential | None = None,
-) -> bool:
-    """Whether a factor below 1 is proved."""
-    try:
-        if weights == "free" or potential is None:
-            return certify(method, functions, weights, potential).decrease > 0
-        step = RationalStep.of(method, functions, potential, trusted=True)
-        own = tuple(map(rational, step.symbols.weights))
-        return ProofProgramme(step, own).best(enough=0).decrease > 0
-    except (Refusal, ValueError):
-        return False
-
-
-def _confirmed(
-    search: Callable[[Works], tuple[float, float]],
+def _margins(
     change: Callable[[float], Method],
     functions: FunctionClass,
     weights: Weights,
     potential: Potential | None,
-) -> float:
-    """Return the smaller end of what is searched in floats; in proofs if these say otherwise."""
+) -> Works:
+    """Return what is proved of the decrease at a step size; False if nothing is."""
 
-    def guessed(value: float) -> float:
-        with suppress(Refusal):
-            chosen, own = potential, weights
+    def margin(value: float) -> float:
+        with suppress(Refusal, ArithmeticError, ValueError):
+            method, chosen, own = change(value), potential, weights
             if chosen is None:
-                chosen, own = chosen_potential(change(value), functions, weights)
-            return solver_decrease(change(value), functions, chosen, own) - ROUNDING
+                chosen, own = chosen_potential(method, functions, weights)
+            return best_decrease(method, functions, chosen, own)
         return False
 
-    def works(value: float) -> bool:
-        return contracts(change(value), functions, weights, potential)
-
-    with suppress(Refusal):
-        low, high = search(guessed)
-        if works(low) and (high == float("inf") or not works(high)):
-            return low
-    return search(works)[0]
+    return margin
 
 
 Tried = tuple[float, float]

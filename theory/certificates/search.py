@@ -22,7 +22,7 @@ from certibit.solvers.total_bits import require_weight, total_bits
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import card_named, card_of
 from certibit.theory.certificates.certify import certify, chosen_potential
-from certibit.theory.certificates.programme import Weights, solver_decrease
+from certibit.theory.certificates.decrease import Weights, best_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.setting import Setting
@@ -35,9 +35,6 @@ Price = Callable[[StepCost], float]
 
 _Candidate = tuple[float, Method, Setting, dict[str, float]]
 """The logarithm of a cost, what has it and where, and the powers of its parameters' units."""
-
-DOUBTED = 0.05
-"""Relative cost by which a proof may fall behind the solver's word before a search begins anew."""
 
 
 @dataclass(frozen=True)
@@ -150,10 +147,8 @@ def optimise(
     candidates.sort(key=lambda candidate: candidate[0])
     tried = list(candidates)
     for _, start, where, powers in candidates[:starts]:
-        for distrusted in (False, True):  # the solver's word may be false
-            found, value = _search(start, where, price, weights, evaluations, distrusted)
-            if _proved_cost(found, where, price, weights) <= value + DOUBTED:
-                break
+        cost_there = partial(certified_cost, where=where, price=price, weights=weights)
+        found, value = best_parameters(start, cost_there, evaluations)
         tried.append((value, found, where, powers))
     best = _first_certified(sorted(tried, key=lambda one: one[0]), weights)
     if best is None or before is None:
@@ -174,7 +169,7 @@ def optimise(
 def _first_certified(
     tried: Sequence[_Candidate], weights: Weights
 ) -> tuple[Certificate, Method, Setting, dict[str, float]] | None:
-    """Return the first with a proof of a decrease: the solver's word may be false."""
+    """Return the first with a proof of a decrease, whose step is tested on numbers."""
     for value, method, where, powers in tried:
         if math.isfinite(value):
             with suppress(Refusal):
@@ -200,28 +195,6 @@ def _promise(method: Method, where: Setting) -> StepCost:
     theorem = card_of(method).best_theorem(method, where)
     _, cost = orbits(method, where.n, where.d, where.compressor)
     return per_decade(cost, 1 - theorem.rate(method, where) if theorem else 0.0)
-
-
-def _search(
-    start: Method,
-    where: Setting,
-    price: Price,
-    weights: Weights,
-    evaluations: int,
-    distrusted: bool,
-) -> tuple[Method, float]:
-    """Return the best parameters, by the solver's word or, where it is best so far, by proofs."""
-    best = math.inf
-
-    def cost(method: Method) -> float:
-        nonlocal best
-        value = certified_cost(method, where, price, weights)
-        if distrusted and value < best:
-            value = _proved_cost(method, where, price, weights)
-        best = min(best, value)
-        return value
-
-    return best_parameters(start, cost, evaluations)
 
 
 def best_parameters(
@@ -268,29 +241,13 @@ def certified_cost(
     *,
     trusted: bool = True,
 ) -> float:
-    """Return the logarithm of the certified cost per decade, by the solver's word.
-
-    It is infinite where nothing is certified.
-    """
+    """Return the logarithm of the certified cost per decade, infinite if nothing is certified."""
     try:
         functions = FunctionClass.of(where)
         potential, weights = chosen_potential(method, functions, weights)
-        decrease = solver_decrease(method, functions, potential, weights, trusted=trusted)
+        decrease = best_decrease(method, functions, potential, weights, trusted=trusted)
     except Refusal:
         return math.inf
-    return _logarithm(method, where, price, decrease)
-
-
-def _proved_cost(method: Method, where: Setting, price: Price, weights: Weights) -> float:
-    """Return the same as it is proved."""
-    try:
-        return _logarithm(method, where, price, certify(method, where, weights).decrease)
-    except Refusal:
-        return math.inf
-
-
-def _logarithm(method: Method, where: Setting, price: Price, decrease: float) -> float:
-    """Return the logarithm of the cost per decade at a decrease."""
     _, spent = orbits(method, where.n, where.d, where.compressor)
     return math.log(price(per_decade(spent, decrease)))
 

@@ -12,8 +12,8 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.largest_step import ROUNDING, step_limit
-from certibit.theory.certificates.programme import Weights
+from certibit.theory.certificates.decrease import Weights
+from certibit.theory.certificates.largest_step import step_limit
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import Divergence, divergence, worst_instance
 from certibit.theory.contradiction import ContradictionError
@@ -29,6 +29,9 @@ TIGHT = 1e-4
 
 CONTRADICTION = 1e-7
 """Relative excess of an attained factor over the proved one that no rounding explains."""
+
+ROUNDING = 1e-13
+"""How far a decrease in floats, 1 minus a factor, may be off."""
 
 MOST_CLIENTS = 10**6
 """The step is run with an entry for each: this many take a second, and memory grows with them."""
@@ -202,7 +205,9 @@ def account(
     proved = Reweighted(potential, certificate.weights)
     run = method if certificate.region is None else given
     attained = None
-    unattained = "a worst contraction need not be what a region has"
+    unattained = (
+        "this certificate holds in a region only, and no worst case is drawn that stays in it"
+    )
     if run is method:
         try:
             attained, unattained = worst_instance(method, functions, proved).step(), ""

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.theory.certificates.coordinates import Coordinates
-from certibit.theory.certificates.programme import maximise, psi
+from certibit.theory.chains.chain_programme import maximise, psi
+from certibit.theory.chains.coordinates import Coordinates
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.independent import independent
 from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum

@@ -20,7 +20,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
-from certibit.theory.worlds.symbolic.exact_numbers import Rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 CLOSE = 1e-9
@@ -154,6 +154,18 @@ class ProofProgramme:
             moments.append(gram)
         decrease, named = self._shortened(*self.at(found.numbers))
         return BestProof(decrease, named, found.bound, tuple(moments))
+
+    def decrease(self, least: float = -np.inf) -> float:
+        """Return the best decrease; one above the ``least`` if there is any, else one below."""
+        path = follow(
+            self.programme,
+            self.inside,
+            CLOSE,
+            lambda numbers: self.at(numbers)[0] > fmpq(*least.as_integer_ratio()),
+            bounded=False,
+            least=least,
+        )
+        return float(fraction(self.at(path.numbers)[0]))
 
     def at(self, numbers: Sequence[Number]) -> tuple[Rational, dict[str, Rational]]:
         """Return the decrease and the multipliers that coordinates stand for."""

@@ -7,9 +7,9 @@ import numpy as np
 import scipy
 
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates import coordinates, programme
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.chains import chain_programme, coordinates
 from certibit.theory.cones import direction_equations
 from certibit.theory.worlds import fixed_points, invariants
 from certibit.theory.worlds.symbolic import step_outcomes
@@ -24,7 +24,7 @@ def other_last_bits(seed):
     def noisy(x):
         return x * (1 + size * rng.standard_normal(np.shape(x)))
 
-    solved, chosen = programme.solve_cones, coordinates._whitened
+    solved, chosen = chain_programme.solve_cones, coordinates._whitened
     start = direction_equations.DirectionEquations.__init__
 
     def guess(objective, A, b, *sizes):
@@ -34,7 +34,7 @@ def other_last_bits(seed):
         start(self, noisy(rows), slopes)
 
     with (
-        mock.patch.object(programme, "solve_cones", guess),
+        mock.patch.object(chain_programme, "solve_cones", guess),
         mock.patch.object(coordinates, "_whitened", lambda *given: noisy(chosen(*given))),
         mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
     ):

@@ -11,8 +11,8 @@ from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import near_forms
 from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.decrease import best_decrease
 from certibit.theory.certificates.potential_search import searched_potential
-from certibit.theory.certificates.programme import solver_decrease
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
 
@@ -107,7 +107,7 @@ def test_a_potential_with_tiny_parts_loses_no_digits(n):
 
     def decrease(n, kappa):
         method, where = at_a_point("ef21", n, kappa, 1.0)
-        return solver_decrease(method, FunctionClass.of(where), theorem)
+        return best_decrease(method, FunctionClass.of(where), theorem)
 
     assert decrease(n, 1e5) == pytest.approx(decrease(1, 100.0) / 1000, rel=3e-3)
     assert decrease(n, 1e6) == pytest.approx(decrease(1, 100.0) / 10_000, rel=3e-2)

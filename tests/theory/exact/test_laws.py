@@ -12,7 +12,7 @@ from certibit.solvers.methods import ef, ef21
 from certibit.solvers.methods.ef import EF
 from certibit.theory.cards.ef import Feedback
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.programme import solver_decrease
+from certibit.theory.certificates.decrease import best_decrease
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
 from certibit.theory.function_class import ClientClass, FunctionClass
@@ -132,7 +132,7 @@ def test_dianas_best_step_is_the_best(point):
 
     def best(factor):
         method = replace(proof.method, gamma=factor * proof.method.gamma)
-        return solver_decrease(method, proof.functions, proof.potential, "free")
+        return best_decrease(method, proof.functions, proof.potential, "free")
 
     assert best(1.0) == pytest.approx(float(proof.decrease), rel=1e-5)
     assert max(best(0.98), best(1.02)) < 0.995 * best(1.0)
@@ -163,7 +163,7 @@ def test_the_law_of_classes_is_the_best_of_its_potential(law, place):
     proof = law.proof(*law.points[place])
     potential = Reweighted(proof.potential, tuple(map(float, proof.weights)))
     fixed, free = (
-        solver_decrease(proof.method, proof.functions, potential, weights)
+        best_decrease(proof.method, proof.functions, potential, weights)
         for weights in ("fixed", "free")
     )
     assert fixed == pytest.approx(float(proof.decrease), rel=1e-7)
@@ -180,7 +180,7 @@ def test_the_law_holds_for_any_classes(constants, s):
     middles = [(one.L + one.mu) / 2 for one in classes]
     weights = (s, *(float(a) / middle / functions.n for middle in middles))
     method = EF((1 - s) / (1 + s) / float(a))
-    found = solver_decrease(method, functions, Reweighted(ByClass(Feedback()), weights))
+    found = best_decrease(method, functions, Reweighted(ByClass(Feedback()), weights))
     assert 1 - factor_of_classes(functions) == pytest.approx(found, rel=1e-6)
     assert bool(v) == (len(classes) == 3)
     if not v:

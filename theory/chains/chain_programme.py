@@ -1,24 +1,16 @@
-"""The semidefinite programme of a search, solved in floating point; its result proves nothing."""
+"""The programme of a chain, solved in floating point; its result proves nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from certibit.solvers.method import Method
-from certibit.theory.certificates.coordinates import Coordinates, symmetric
-from certibit.theory.certificates.form_programme import best_weights
-from certibit.theory.cones.float_solver import solve_cones
+from certibit.theory.chains.coordinates import Coordinates, symmetric
+from certibit.theory.chains.float_solver import solve_cones
 from certibit.theory.cones.triangles import triangle
-from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Potential
-from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
+from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum
-
-Weights = Literal["fixed", "free"]
 
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
@@ -103,35 +95,3 @@ def maximise(
 def psi(step: SymbolicStep, weights: Sequence[float]) -> tuple[Form, Form]:
     """Return Psi and E[Psi+] for some weights of the terms."""
     return weighted_sum(weights, step.now), weighted_sum(weights, step.after)
-
-
-def margin_form(step: SymbolicStep, weights: Sequence[float], decrease: float) -> Form:
-    """Return E[Psi+] - (1 - decrease) Psi."""
-    now, after = psi(step, weights)
-    return weighted_sum((1.0, -1.0, decrease), (after, now, now))
-
-
-def solver_decrease(
-    method: Method,
-    functions: FunctionClass,
-    potential: Potential,
-    weights: Weights = "fixed",
-    *,
-    trusted: bool = True,
-) -> float:
-    """Return 1 - factor as the solver reports it, without a proof; with free weights, proved.
-
-    What is ``trusted`` is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
-
-    Raises
-    ------
-    Refusal
-        If the method cannot be certified, or the solver gives up.
-    """
-    if weights == "free":
-        return best_weights(RationalStep.of(method, functions, potential, trusted=trusted))[0]
-    step = symbolic_step(method, functions, potential, trusted=trusted)
-    now, _ = psi(step, step.weights)
-    forms = [*step.inequalities.values()]
-    coordinates = Coordinates.of(step, now)
-    return maximise(margin_form(step, step.weights, 0.0), now, forms, coordinates).value

@@ -1,0 +1,57 @@
+"""The decrease of one step, proved, without what makes its proof short."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Literal
+
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.form_programme import best_weights
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+
+Weights = Literal["fixed", "free"]
+
+
+def best_decrease(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
+    least: float = -inf,
+) -> float:
+    """Return what :func:`~certibit.theory.certificates.certify.certify` proves, rounded.
+
+    What is ``trusted`` is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`. With
+    fixed weights any decrease above the ``least`` will do, and any below it if there is none.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified.
+    """
+    step = RationalStep.of(method, functions, potential, trusted=trusted)
+    if weights == "free":
+        return best_weights(step)[0]
+    return ProofProgramme(step, exact_weights(step.symbols.weights)).decrease(least)
+
+
+def exact_weights(weights: Sequence[float]) -> tuple[Rational, ...]:
+    """Return the weights of a Lyapunov function as rational numbers.
+
+    Raises
+    ------
+    Refusal
+        If it is not defined or not at least 0.
+    """
+    if not all(0 <= weight < inf for weight in weights):
+        raise Refusal(
+            f"the weights {tuple(weights)} of the Lyapunov function are not all at least 0 and "
+            "finite; take parameters for which it is defined"
+        )
+    return tuple(map(rational, weights))
