@@ -23,12 +23,12 @@ def best_decrease(
     weights: Weights = "fixed",
     *,
     trusted: bool = True,
-    least: float = -inf,
+    least: float | None = None,
 ) -> float:
     """Return what :func:`~certibit.theory.certificates.certify.certify` proves, rounded.
 
-    What is ``trusted`` is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`. With
-    fixed weights any decrease above the ``least`` will do, and any below it if there is none.
+    With a ``least`` and fixed weights it only tells whether that is exceeded. What is ``trusted``
+    is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
 
     Raises
     ------

@@ -56,7 +56,7 @@ def largest_step(
     >>> round(found, 3)
     0.2
     """
-    works = _margins(change, functions, weights, potential)
+    works = _proved(change, functions, weights, potential)
     low = high = (largest, works(largest))
     while low[1] <= 0:
         if low[0] <= SMALLEST_STEP * largest:
@@ -86,7 +86,7 @@ def step_limit(
         changes: Any = {name: value}
         return replace(method, **changes)
 
-    low, high = limits(_margins(change, functions, weights, potential), start, accuracy)
+    low, high = limits(_proved(change, functions, weights, potential), start, accuracy)
     return low if high < float("inf") else high
 
 
@@ -107,23 +107,23 @@ def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
     return (here[0], float("inf")) if factor > 1 else (float("nan"), here[0])
 
 
-def _margins(
+def _proved(
     change: Callable[[float], Method],
     functions: FunctionClass,
     weights: Weights,
     potential: Potential | None,
 ) -> Works:
-    """Return what is proved of the decrease at a step size; False if nothing is."""
+    """Return whether a factor below 1 is proved at a step size."""
 
-    def margin(value: float) -> float:
+    def works(value: float) -> bool:
         with suppress(Refusal, ArithmeticError, ValueError):
             method, chosen, own = change(value), potential, weights
             if chosen is None:
                 chosen, own = chosen_potential(method, functions, weights)
-            return best_decrease(method, functions, chosen, own)
+            return best_decrease(method, functions, chosen, own, least=0.0) > 0
         return False
 
-    return margin
+    return works
 
 
 Tried = tuple[float, float]

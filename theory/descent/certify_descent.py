@@ -17,13 +17,14 @@ from certibit.theory.descent.measure import Measure, MeasureName
 from certibit.theory.descent.start import movement, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
-from certibit.theory.proofs.rational_algebra import ZERO, rationals
+from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import combination
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
 from certibit.theory.worlds.symbolic.exact_numbers import (
     fraction,
     rational,
+    rationals,
 )
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 

@@ -32,12 +32,11 @@ from certibit.theory.proofs.rational_algebra import (
     Rationals,
     flat,
     ldl,
-    rationals,
     rounded_down,
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational, rationals
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 CLOSE = 1e-9

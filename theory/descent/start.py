@@ -11,12 +11,12 @@ from certibit.solvers.method import Method
 from certibit.theory.descent.measure import Measure
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Potential, Terms
-from certibit.theory.proofs.rational_algebra import ZERO, Rationals, rationals
+from certibit.theory.proofs.rational_algebra import ZERO, Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 CLOSE = 1e-9
@@ -155,15 +155,15 @@ class ProofProgramme:
         decrease, named = self._shortened(*self.at(found.numbers))
         return BestProof(decrease, named, found.bound, tuple(moments))
 
-    def decrease(self, least: float = -np.inf) -> float:
-        """Return the best decrease; one above the ``least`` if there is any, else one below."""
+    def decrease(self, least: float | None = None) -> float:
+        """Return the best decrease, or one that tells whether there is one above the ``least``."""
         path = follow(
             self.programme,
             self.inside,
             CLOSE,
-            lambda numbers: self.at(numbers)[0] > fmpq(*least.as_integer_ratio()),
+            lambda numbers: least is not None and self.at(numbers)[0] > rational(least),
             bounded=False,
-            least=least,
+            least=-np.inf if least is None else least,
         )
         return float(fraction(self.at(path.numbers)[0]))
 
