@@ -132,8 +132,9 @@ if TYPE_CHECKING:
     from certibit.theory.catalogue.catalogue import CARDS, METHODS, parameters
     from certibit.theory.catalogue.covered_run import run
     from certibit.theory.certificates.certify import certify
+    from certibit.theory.certificates.divergence import divergence
     from certibit.theory.certificates.largest_step import largest_step
-    from certibit.theory.certificates.worst_instance import divergence, worst_instance
+    from certibit.theory.certificates.worst_instance import worst_instance
     from certibit.theory.chains.certify_steps import certify_run, certify_steps
     from certibit.theory.chains.chain import Chain
     from certibit.theory.checks.compressor.compression import compressor_checks

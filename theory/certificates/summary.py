@@ -13,9 +13,10 @@ from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import Weights
+from certibit.theory.certificates.divergence import Divergence, divergence
 from certibit.theory.certificates.largest_step import step_limit
 from certibit.theory.certificates.search import setting
-from certibit.theory.certificates.worst_instance import Divergence, divergence, worst_instance
+from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass, rand_k_of
 from certibit.theory.potential import Potential

@@ -13,7 +13,6 @@ A server's compressor of U(omega) is a rand-k, which has this variance at every 
 B(alpha) is the linear contraction with the error of the dual.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
@@ -29,8 +28,6 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
-from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment, fitted_view
 from certibit.solvers.state import each
 from certibit.theory.certificates.certify import certify, chosen_potential
@@ -68,12 +65,6 @@ MOST_OUTCOMES = 500
 
 VALID = 1e-6
 """Relative size below which an invariant counts as met."""
-
-GROWTH = 1e3
-"""A run has diverged when f - f* is so many times its start."""
-
-LONGEST_RUN = 20_000
-"""Iterations after which a run that has not diverged is given up."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +179,7 @@ def worst_instance(
     pairs = list(zip(apart, left, strict=True))
     vectors = (equal, *(part / max(count, 1) ** 0.5 for part, count in pairs))
     size = equal.shape[1] + sum(count * part.shape[1] for part, count in pairs)
-    sent, d = _fitting(method, functions, size + 1)
+    sent, d = fitting_compressor(method, functions, size + 1)
     sent, d = _both_ways(method, functions, step, vectors, sent, d)
     if d > LARGEST_SIZE:
         raise Refusal(
@@ -205,7 +196,7 @@ def worst_instance(
                 f"the average of the quadratics that are drawn is {steepest:.6g}-smooth, and not "
                 f"{functions.L_f:.6g}-smooth as it should be"
             )
-    problem = _posed(method, functions, matrices, "worst case", seed)
+    problem = posed_problem(method, functions, matrices, "worst case", seed)
     return WorstInstance(
         method,
         problem,
@@ -292,7 +283,7 @@ def _hessians(step: SymbolicStep, vectors: Blocks) -> Matrix:
     return np.concatenate(found)
 
 
-def _posed(
+def posed_problem(
     method: Method, functions: FunctionClass, matrices: Matrix, name: str, seed: int
 ) -> Quadratic:
     """Make the problem whose f_i, in the view that the method solves, have given matrices."""
@@ -304,7 +295,9 @@ def _posed(
     return Quadratic.from_arrays(shifted, centres, name=f"{name}@{functions.n}", seed=seed)
 
 
-def _fitting(method: Method, functions: FunctionClass, size: int) -> tuple[Compressor | None, int]:
+def fitting_compressor(
+    method: Method, functions: FunctionClass, size: int
+) -> tuple[Compressor | None, int]:
     """Return a rand-k with the class's omega on at least so many features."""
     need = method.needs.compressor
     if need is None or (need == "unbiased" and functions.omega == 0):
@@ -328,7 +321,7 @@ def _both_ways(
     if method.needs.downlink == "unbiased" and functions.omega_down:
         down, period = rand_k_of(functions.omega_down)
         while d % period:
-            up, d = _fitting(method, functions, d + 1)
+            up, d = fitting_compressor(method, functions, d + 1)
         return TwoWay(up or Identity(), RandK(down.k * d // period)), d
     if method.needs.downlink == "contractive" and functions.alpha_down is not None:
         v, e = np.zeros(d), np.zeros(d)
@@ -361,84 +354,3 @@ def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Bloc
         return x + moved[:, :, None]
 
     return each(deviate, fixed_point(method, view))
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """A problem on which a run of the method, started at x = 0, diverges.
-
-    Attributes
-    ----------
-    problem, compressor
-        What it was run on.
-    growth : float
-        Last over first f - f*; infinity where it was no longer finite.
-    iterations : int
-        How many it took.
-    """
-
-    problem: Quadratic
-    compressor: Compressor | None
-    growth: float
-    iterations: int
-
-
-def divergence(
-    method: Method, functions: FunctionClass, potential: Potential | None = None, seed: int = 0
-) -> Divergence | None:
-    """Run a method on the worst case of the programme and on extreme quadratics until it diverges.
-
-    Returns None if no run diverges; a factor above 1 does not imply divergence. The server
-    broadcasts uncompressed vectors, which belong to every class.
-
-    Examples
-    --------
-    >>> from certibit import GD, FunctionClass, divergence
-    >>> found = divergence(GD(gamma=0.3), FunctionClass(n=3, mu=1, L=10))
-    >>> found.growth > 1e6
-    True
-    """
-    if len({(one.omega, one.alpha) for one in functions.kinds}) > 1:
-        raise Refusal(
-            "no run is tried for clients whose compressors differ; give all the same omega or alpha"
-        )
-    for problem, sent in _candidates(method, functions, potential, seed):
-        for iterations in (LONGEST_RUN // 20, LONGEST_RUN):
-            with np.errstate(all="ignore"):
-                trace = simulate(
-                    Experiment.of(method, problem, sent),
-                    seeds=(seed,),
-                    budget=Budget(iterations=iterations),
-                    record=Record(ratio=1.1),
-                )
-            gaps = trace.columns["gap"]
-            growth = float(gaps[-1] / gaps[0]) if np.isfinite(gaps[-1]) else np.inf
-            if trace.ending[0] == "diverged" or growth > GROWTH:
-                done = int(trace.columns["iteration"][-1])
-                return Divergence(problem, sent, growth, done)
-            if growth < 1:
-                break
-    return None
-
-
-def _candidates(
-    method: Method, functions: FunctionClass, potential: Potential | None, seed: int
-) -> Iterator[tuple[Quadratic, Compressor | None]]:
-    """Return the worst case of one step, then problems with curvatures mu and L_i only."""
-    try:
-        worst = worst_instance(method, functions, potential, seed)
-        yield worst.problem, worst.compressor
-    except Refusal:
-        pass
-    sent, d = _fitting(method, functions, 3)
-    bounds = np.array([functions.curvature(kind) for kind in functions.kind_of_client])
-    ends = bounds[:, 1:], bounds[:, :1]
-    clients, features = np.arange(functions.n)[:, None], np.arange(d)[None, :]
-    for steep in (
-        (features == 0) + 0 * clients > 0,
-        (clients + features) % 2 == 0,
-        (clients == 0) & (features == 0),
-    ):
-        curvatures = np.where(steep, *ends)
-        matrices = curvatures[:, :, None] * np.eye(d)
-        yield _posed(method, functions, matrices, "extreme", seed), sent

@@ -21,8 +21,9 @@ from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.divergence import divergence
 from certibit.theory.certificates.search import setting
-from certibit.theory.certificates.worst_instance import divergence, worst_instance
+from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.discover.grammar import Sentence, Term
 from certibit.theory.discover.method_file import method_class
 from certibit.theory.exact.long_run import slowest_decrease

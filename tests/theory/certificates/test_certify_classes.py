@@ -17,7 +17,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.worst_instance import divergence
+from certibit.theory.certificates.divergence import divergence
 from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.potential import Gap
 from certibit.theory.setting import Setting

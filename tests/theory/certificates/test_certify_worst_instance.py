@@ -10,8 +10,9 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.divergence import divergence
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.certificates.worst_instance import divergence, worst_instance
+from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.function_class import ClientClass, FunctionClass, rand_k_of
 
 EXACT = [name for name in METHODS if name not in {"5gcs-cc", "dasha", "marina", "econtrol"}]
