@@ -330,7 +330,7 @@ def _both_ways(
                 shared = sent[0] @ vectors[0]
                 v[: len(shared)], e[: len(shared)] = shared, vectors[0][number]
         most = ((1 - functions.alpha_down) * float(v @ v)) ** 0.5
-        e *= min(1.0, most / (float(np.linalg.norm(e)) or 1.0))  # the solver's may be longer
+        e *= min(1.0, most / (float(np.linalg.norm(e)) or 1.0))  # that of the dual may be longer
         return TwoWay(up or Identity(), WorstContraction(v, e)), d
     return up, d
 

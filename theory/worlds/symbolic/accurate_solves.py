@@ -37,12 +37,6 @@ class AccurateSolve(LocalSolve):
         ends = (self.start, other.start), (self.before, other.before), (self.after, other.after)
         return own == others and all(same_point(a, b) for a, b in ends)
 
-    @property
-    def first(self) -> Blocks:
-        """The gradient of the first step from the centre: that at the end without the way there."""
-        met = np.arange(len(self.after[0])) < self.unknown
-        return tuple(np.where(met, part, 0 * part) for part in self.after)
-
     def ratio(self, gradient: int, mu: Any, L: Any) -> Any:
         """Return the accuracy, having seen that the most steps are enough for it.
 

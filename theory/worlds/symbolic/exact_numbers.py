@@ -192,6 +192,11 @@ def rationals(numbers: Any) -> NDArray[Any]:
     return result
 
 
+def factor_of(array: NDArray[Any], number: Any) -> Any:
+    """Return a number as one of the kind that the entries of an array are."""
+    return rational(number) if array.dtype == object else number
+
+
 def congruent(matrix: NDArray[Any], outer: NDArray[Any]) -> NDArray[Any]:
     """Return outer' matrix outer, of floats or of rational numbers."""
     if not outer.size or outer.dtype != object:

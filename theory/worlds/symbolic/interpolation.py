@@ -9,7 +9,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, congruent, rationals
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, congruent, factor_of, rationals
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Matrix, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 from certibit.theory.worlds.symbolic.symbols import Evaluation, MessageError
@@ -46,6 +46,7 @@ class Form:
         return self + other * -1
 
     def __mul__(self, factor: Any) -> "Form":
+        factor = factor_of(self.values, factor)
         return Form(tuple(factor * block for block in self.blocks), factor * self.values)
 
     __rmul__ = __mul__

@@ -66,20 +66,6 @@ class LocalSolve:
         """
         return self.after[0][gradient], self.after[0][self.place]
 
-    @property
-    def first(self) -> Blocks:
-        """The gradient of the first step."""
-        return self.before
-
-    def way(self, gradient: int, mu: Any, L: Any) -> Blocks:
-        """Return a vector as long as the way may be: the first step, |v|/b, or up to |v|/a.
-
-        It is sqrt(step/a) v, v being the gradient of the first step and a the least curvature.
-        """
-        share, ridge = self.function(gradient)
-        factor = (self.step / min(share * curve + ridge for curve in (mu, L))) ** 0.5
-        return tuple(factor * part for part in self.first)
-
     def ratio(self, gradient: int, mu: Any, L: Any) -> Any:
         """Return the factor of the squared length of the gradient, at most.
 

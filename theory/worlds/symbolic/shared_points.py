@@ -13,6 +13,7 @@ import numpy as np
 
 from certibit.theory.assumptions.infimum import Infimum
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.symbolic.exact_numbers import factor_of
 from certibit.theory.worlds.symbolic.frames import Blocks
 from certibit.theory.worlds.symbolic.interpolation import (
     Form,
@@ -39,6 +40,7 @@ class ClientVectors:
         return self + -1 * other
 
     def __rmul__(self, factor: Any) -> "ClientVectors":
+        factor = factor_of(self.kinds[0][0], factor)
         scaled = (tuple(factor * part for part in own) for own in self.kinds)
         return ClientVectors(self.functions, tuple(scaled))
 
