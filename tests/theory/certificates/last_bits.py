@@ -8,6 +8,7 @@ import scipy
 
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.near_forms import NearForms
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains import chain_programme, coordinates
 from certibit.theory.cones import direction_equations
@@ -25,7 +26,7 @@ def other_last_bits(seed):
         return x * (1 + size * rng.standard_normal(np.shape(x)))
 
     solved, chosen = chain_programme.solve_cones, coordinates._whitened
-    start = direction_equations.DirectionEquations.__init__
+    start, seen = direction_equations.DirectionEquations.__init__, NearForms._seen
 
     def guess(objective, A, b, *sizes):
         return tuple(map(noisy, solved(objective, noisy(A), noisy(b), *sizes)))
@@ -33,10 +34,14 @@ def other_last_bits(seed):
     def begin(self, rows, slopes):
         start(self, noisy(rows), slopes)
 
+    def look(self, free):
+        return tuple(map(noisy, seen(self, free)))
+
     with (
         mock.patch.object(chain_programme, "solve_cones", guess),
         mock.patch.object(coordinates, "_whitened", lambda *given: noisy(chosen(*given))),
         mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
+        mock.patch.object(NearForms, "_seen", look),
     ):
         yield
 
