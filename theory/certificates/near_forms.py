@@ -70,7 +70,7 @@ class NearForms:
             for j in range(len(first))
             if not any(own[j].any() for own in programme.squares)
         ]
-        cost = sum(one / (one @ first) for one in diagonals)
+        cost = np.sum([one / (one @ first) for one in diagonals], axis=0)
         unused = [ZERO] * (len(programme.others) + len(programme.bounds))
         _, _, *gain = (fmpq_mat([[*(-cost), *unused]]) * programme.table).entries()
         close = ROUGH * len(diagonals) / abs(float(value_of(gain, found)))

@@ -59,7 +59,7 @@ def from_triangle(triangles: Floats) -> Floats:
 def plain_square(entries: Sequence[arb]) -> arb_mat:
     """Return the matrix whose triangle has these entries."""
     k = order_of(len(entries))
-    return arb_mat(k, k, [entries[place] for place in _square_of(k).flat])
+    return arb_mat(k, k, [entries[place] for place in _square_of(k).ravel().tolist()])
 
 
 def upper_rows(sums: Any) -> list[list[Any]]:

@@ -257,7 +257,7 @@ def _pairs(
     functions: FunctionClass,
 ) -> dict[str, Form]:
     named, solution = {}, [-1] if points and functions.has_solution else []
-    inner = _condition(mu, L, functions) if points else None
+    inner = _condition(mu, L, functions)
     for a, b in permutations([*solution, *range(len(points))], 2):
         if len(points) > MANY_POINTS and -1 not in {a, b} and abs(a - b) > 1:
             continue
