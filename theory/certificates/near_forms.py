@@ -78,8 +78,8 @@ class NearForms:
         there = Surroundings.of(programme.programme, (t, *end))
         if there is None:
             raise Refusal("no form that is small is found; state a potential")
-        first = len(there.numbers) - len(unused)
-        return cls(programme, there, [*there.numbers[first : first + len(programme.others)]])
+        multipliers = there.numbers[-len(unused) :][: len(programme.others)]
+        return cls(programme, there, list(multipliers))
 
     @cached_property
     def decrease(self) -> float:
