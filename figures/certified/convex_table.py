@@ -11,7 +11,7 @@ from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_atomically
 from certibit.data.problem import Constants
 from certibit.data.terminal import paragraph, table
-from certibit.figures.certified.descent_table import PARTS, POINTS, L
+from certibit.figures.certified.descent_table import PARTS, L
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
@@ -20,6 +20,9 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
+
+POINTS = ((10, 1.0),)
+"""n and omega; alpha = 1/(1 + omega) for contractions."""
 
 _CAPTION = (
     "Convex: c L in E[Psi+] <= Psi - c (f(x) - f*) for convex, L-smooth f_i, with Psi at most "
