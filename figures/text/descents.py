@@ -13,9 +13,9 @@ from certibit.figures.text.certificates import (
     written_parameters,
 )
 from certibit.theory.certificates.search import Objective, objective_value
-from certibit.theory.descent.certify_descent import DescentCertificate
 from certibit.theory.descent.cheapest_descent import CheapestDescent
 from certibit.theory.descent.descent_account import DescentAccount
+from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.verdict import FAILS, Known
 

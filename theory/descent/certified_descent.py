@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from certibit.solvers.method import Method
-from certibit.theory.descent.certify_descent import DescentCertificate
+from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.potential import ClassConstants, Terms
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
