@@ -79,9 +79,12 @@ def descent_row(card: Card, n: int, omega: float) -> DescentRow:
         changes: Any = {name: part * getattr(method, name)} if name else {}
         try:
             account = descent_account(card, replace(method, **changes), where)
-            return DescentRow(card, f"{rule}/{1 / part:g}" if part < 1 else rule, account)
         except Refusal as refusal:
             reason = str(refusal)
+            continue
+        if account.certificate.c > 0:
+            return DescentRow(card, f"{rule}/{1 / part:g}" if part < 1 else rule, account)
+        reason = f"at n = {n} no step that was tried has a descent, the other parameters fixed"
     return DescentRow(card, rule, None, reason)
 
 
