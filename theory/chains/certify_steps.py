@@ -10,7 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.certificates.certify import certify, proof_of_step
 from certibit.theory.certificates.potential_family import Family
-from certibit.theory.chains.chain import Chain
+from certibit.theory.chains.chain import Chain, has_one_meaning
 from certibit.theory.chains.weights import LINKS, ChainProgramme, Weights
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
@@ -118,7 +118,8 @@ def certify_run(
     Raises
     ------
     Refusal
-        If the methods are not all of one class, or cannot be certified.
+        If the methods are not all of one class or cannot be certified, or if Psi is made of other
+        vectors when the parameters change.
 
     Examples
     --------
@@ -138,6 +139,11 @@ def certify_run(
     functions.require_solution()
     family = Family.largest(methods[0], functions)
     joined = Joined((potential, family.start.spread(), AtModel(measure)))
+    if not has_one_meaning(joined, methods, functions):
+        raise Refusal(
+            f"Psi, f - f* or |x - x*|^2 of {methods[0].name} is made of other vectors when its "
+            "parameters change, so that the steps do not fit; state a potential without parameters"
+        )
     first, *following = (symbolic_step(method, functions, joined) for method in methods)
     stated = len(symbolic_step(methods[0], functions, potential).now)
     others = len(first.now) - stated

@@ -5,11 +5,26 @@ multiply. No potential between the first and the last needs to be positive.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
+
+from certibit.data.arrays import Array
+from certibit.solvers.method import Method
+from certibit.solvers.state import each
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Gap, Potential
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.verdict import readable_factor
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.generic import FEATURES, GenericFunctions
+from certibit.theory.worlds.invariants import invariants
+
+ROUNDING = 1e-9
+"""Relative difference of two vectors that is rounding."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,4 +126,41 @@ def _fit(link: Certificate, following: Certificate) -> bool:
         following.functions,
         following.potential,
     )
-    return same and (link.following or link.weights) == following.weights
+    same = same and (link.following or link.weights) == following.weights
+    methods = link.method, following.method
+    return same and has_one_meaning(link.potential, methods, link.functions)
+
+
+def has_one_meaning(
+    potential: Potential, methods: Sequence[Method], functions: FunctionClass
+) -> bool:
+    """Whether the terms of Psi, less their weights, are the same for all parameters of a method.
+
+    They are compared in numbers, at one random state, with the states at rest and the invariants.
+    """
+    first, *others = dict.fromkeys(methods)
+    problem: Any = GenericFunctions.random(functions.n, FEATURES, 0, first.needs)
+    rng = np.random.default_rng(0)
+    s = each(
+        lambda x: x if x.dtype == bool else x + rng.standard_normal(x.shape),
+        fixed_point(first, problem),
+    )
+
+    def seen(m: Method) -> list[Array]:
+        star = fixed_point(m, problem)
+        terms = potential.lyapunov(m, s, star, functions, problem)
+        vectors = [one.point if isinstance(one, Gap) else one.vectors for one in terms]
+        return [*vars(star).values(), *vectors, *invariants(m, s, problem)]
+
+    wanted = seen(first)
+    return all(
+        len(found) == len(wanted) and all(map(_same, found, wanted)) for found in map(seen, others)
+    )
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether two arrays are equal up to rounding."""
+    if one.shape != other.shape or one.dtype == bool:
+        return np.array_equal(one, other)
+    size = max(float(np.abs(x).max(initial=0.0)) for x in (one, other))
+    return bool(np.abs(one - other).max(initial=0.0) <= ROUNDING * size)

@@ -1,11 +1,12 @@
 """Runs over convex functions: weights of f - f* that grow, for rates of 1/T and 1/T^2."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
+from certibit.theory.chains.chain import Chain
 from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-6
@@ -81,6 +82,29 @@ def test_a_run_is_only_as_good_as_its_links():
             except (Refusal, AttributeError):
                 continue
             assert proved == math.inf
+
+
+@dataclass(frozen=True)
+class Moving:
+    """|y - gamma x|^2 + |y - x|^2, for the gamma of each step or a given one."""
+
+    gamma: float | None = None
+
+    def lyapunov(self, m, s, star, setting, problem):
+        gamma = m.gamma if self.gamma is None else self.gamma
+        away, length = s.x - star.x, s.y - star.y
+        return Squares(1.0, length - gamma * away), Squares(1.0, length - away)
+
+
+def test_a_potential_that_changes_with_the_parameters_is_no_chain():
+    """With steps 0.2 and 0.9 quadratics attain 0.107; links that do not fit would prove 0.03."""
+    functions, methods = FunctionClass(1, 0.0, 1.0), [AGD(0.2, 0.6), AGD(0.9, 0.6)]
+    with pytest.raises(Refusal, match="made of other vectors"):
+        certify_run(methods, functions, Moving())
+    chain = certify_run(methods, functions, Moving(0.2))
+    assert 0.107 < chain.factor == chain.verify()
+    own = [certify_steps(method, functions, 1, Moving()).links[0] for method in methods]
+    assert Chain(tuple(own), (1, 1)).verify() == math.inf
 
 
 def test_misfits_are_refused():
