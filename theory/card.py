@@ -291,7 +291,8 @@ class Card:
             try:
                 return replace(self.at(setting, own, **told), **values)
             except Refusal:
-                if rule is None and missing and not setting.strongly_convex:
+                unruled = rule is None and own != _NONCONVEX and not setting.strongly_convex
+                if unruled and missing:
                     if self.method.needs.composite:
                         raise Refusal(
                             f"{self.name} solves min f + g with a strongly convex g, and not all "

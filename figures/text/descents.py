@@ -89,15 +89,16 @@ def _steps(account: DescentAccount) -> str:
 
 
 def describe_cheapest(found: CheapestDescent, objective: Objective, downlink: float = 0.0) -> str:
-    """Say which parameters were found, and what they cost for a mean of |grad f(x)|^2."""
+    """Say which parameters were found, and what they cost for a mean of the measure M."""
+    proof, measure = found.certificate, found.certificate.measure.symbol
     before, after = (
         objective_value(cost, objective, downlink) for cost in (found.before, found.cost)
     )
     lines = [
         f"{'optimised':12}{written_parameters(asdict(found.method), found.method.name)}",
-        f"{'certified':12}E[Psi+] <= Psi - {found.certificate.c:.8g} |grad f(x)|^2",
+        f"{'certified':12}E[Psi+] <= Psi - {proof.c:.8g} {measure}",
         f"{'cost':12}{described_cost(found.cost, downlink)}, times Psi_0/eps, for a mean of "
-        "|grad f(x)|^2 of at most eps",
+        f"{measure} of at most eps",
         f"{'before':12}{described_cost(found.before, downlink)}",
         f"{'saved':12}{before / after:.3g} times fewer {objective} than with the parameters given",
     ]

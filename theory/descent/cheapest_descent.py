@@ -36,8 +36,8 @@ class CheapestDescent:
         The proof of its c.
     cost, before : StepCost
         Mean cost per client of T iterations with T = 1/c, certified, of the method and of the
-        parameters that the search began with: times Psi_0/eps it is that of a mean of
-        |grad f(x_t)|^2 of at most eps, if gradients are exact.
+        parameters that the search began with: times Psi_0/eps it is that of a mean of M of at most
+        eps, where M is the measure of the certificate.
     """
 
     method: Method
