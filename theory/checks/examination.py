@@ -325,10 +325,15 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
 
 
 def _searched_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
-    """Return what a certificate proves of the descent of a method, if one does."""
-    noise = GradientNoise() if problem.noise else None
+    """Return what a certificate proves of the descent of a method, if one does.
+
+    It is about |grad f(x)|^2, and not about a solution, for convex functions, too.
+    """
+    functions = replace(FunctionClass.of(setting), noise=GradientNoise() if problem.noise else None)
+    if functions.has_solution:
+        functions = replace(functions, mu=-functions.L)
     with suppress(Refusal):
-        proof = certify_descent(method, replace(FunctionClass.of(setting), noise=noise))
+        proof = certify_descent(method, functions)
         if proof.c > 0:
             return [CertifiedDescent(proof)]
     return []

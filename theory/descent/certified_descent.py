@@ -36,11 +36,10 @@ class CertifiedDescent(DescentTheorem):
         return (Condition("the parameters are those of the certificate", other, 0.0),)
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
-        """Return the terms with the weights that were found."""
-        weights = tuple(map(float, self.certificate.weights))
-        return Reweighted(self.certificate.potential, weights).lyapunov(
-            m, s, star, setting, problem
-        )
+        """Return the terms with the weights that were found, of the class of the certificate."""
+        proof = self.certificate
+        weights = tuple(map(float, proof.weights))
+        return Reweighted(proof.potential, weights).lyapunov(m, s, star, proof.functions, problem)
 
     def descent(self, m: Method, setting: Setting) -> float:
         """Return the certified c."""

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from sampled_methods import TwoSteps
 
 from certibit import (
     CARDS,
+    DIANA,
     EF21,
     Experiment,
     Setting,
@@ -13,6 +16,7 @@ from certibit import (
     compressor,
     problem,
 )
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.checks.method.descents import descents_along_a_run
 
 SUBJECTS = [
@@ -60,6 +64,22 @@ class Quieter(type(CARDS["sgd"].descents[0])):
 
     def noise(self, m, setting):
         return super().noise(m, setting) / 10
+
+
+def test_convex_functions_with_mu_0_descend_as_certified():
+    """The certificate is about the gradient, as the check is, and not about f - f*."""
+    flat = NonconvexQuadratic(
+        name="flat",
+        x_0=np.full((1, 2, 1), 50.0),
+        H=np.array([np.diag([1.0, 0.0]), np.diag([0.5, 0.0])]),
+        b=np.zeros((2, 2, 1)),
+        minimiser=np.zeros((1, 2, 1)),
+    )
+    assert flat.constants.mu == 0
+    for method, sent in ((TwoSteps(0.1), None), (DIANA(0.1, 0.5), compressor("rand-k:1"))):
+        found = check(method, flat, sent)
+        (verdict,) = (one for one in found.sound if one.check == "descent along a run")
+        assert verdict.holds
 
 
 def test_too_little_noise_is_seen():
