@@ -44,6 +44,8 @@ def describe_descent(account: DescentAccount) -> str:
     if account.frontier:
         pairs = ", ".join(f"{one.c:.4g} with {one.e:.4g}" for one in account.frontier)
         lines.append(f"{'noise':12}smallest e for some c, each with its own Psi: {pairs}")
+    elif proof.functions.noise and proof.c > 0:
+        lines.append(f"{'noise':12}none: {account.method.name} samples no gradients")
     if account.step_name is not None:
         lines.append(f"{'step size':12}{_steps(account)}")
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)

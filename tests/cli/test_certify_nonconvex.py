@@ -65,6 +65,24 @@ def test_the_smallest_noise_is_beside_that_of_the_theorem(capsys):
     assert "noise smallest e for some c" in told
 
 
+def test_a_method_that_samples_nothing_says_so(capsys):
+    assert main(["certify", "gd", "--class", "nonconvex", "--noise"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "noise none: gd samples no gradients" in told
+    assert "sigma^2" not in told
+
+
+def test_the_optimum_over_convex_functions_is_about_their_values(capsys):
+    assert (
+        main(["certify", "gd", "--class", "convex", "--optimise", "rounds", "--set", "gamma=0.5"])
+        == 0
+    )
+    told = " ".join(capsys.readouterr().out.split("optimised")[1].split())
+    assert "(f(x) - f*) cost" in told
+    assert "for a mean of (f(x) - f*) of at most eps" in told
+    assert "grad" not in told.replace("gradients", "")
+
+
 def test_parameters_with_fewer_rounds_are_found(capsys):
     assert main(["certify", "gd", "--class", "nonconvex", "--optimise", "rounds", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["optimum"]
@@ -85,6 +103,7 @@ def test_parameters_with_fewer_rounds_are_found(capsys):
         ("certify diana --class nonconvex --set gamma=0.1", "give alpha"),
         ("certify diana --class convex", "not strongly convex; give gamma, alpha"),
         ("certify ef21 --class convex", "the largest c is 0"),
+        ("certify ef21-sgdm --class nonconvex --set eta=0", "eta = 0 is no weight of a sample"),
         ("certify marina --problem breast-cancer@9 --class nonconvex --compressor rand-k:2",
          "--class follows from --problem"),
     ],

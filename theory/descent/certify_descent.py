@@ -84,7 +84,8 @@ def certify_descent(
         M: |grad f(x)|^2, f(x) - f* at the model x before the step, or Psi itself, which makes a
         factor 1 - c; by default f(x) - f* where functions have a solution, else |grad f(x)|^2.
     least : float, optional
-        The c where gradients are stochastic; by default 9/10 of the largest.
+        The c of which e is the smallest, where gradients are stochastic; by default 9/10 of the
+        largest. Where they are exact, the largest c is returned whatever this is.
 
     Raises
     ------
@@ -111,7 +112,7 @@ def certify_descent(
     if not isinstance(potential, str):
         proof = _proof(method, functions, potential, asked, given)
     elif potential == "search" and measure == "potential":
-        proof = _contracting(method, functions)
+        proof = _contracting(method, functions, given)
     elif potential == "search":
         proof = _searched(method, functions, asked, given)
     else:
@@ -303,10 +304,13 @@ def _forms(
     return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
 
 
-def _contracting(method: Method, functions: FunctionClass) -> DescentCertificate:
+def _contracting(
+    method: Method, functions: FunctionClass, least: Fraction | None
+) -> DescentCertificate:
     """Return the certificate with M = Psi of the form with nearly the largest c.
 
-    For a given c the form is one linear programme; c is searched between 0 and 1.
+    For a given c the form is one linear programme; c is searched between 0 and 1. Where gradients
+    are stochastic, e is the smallest for ``least`` with this form.
     """
     family, programme = _forms(method, functions, Measure("gap"))
     best: Descent | None = None
@@ -330,7 +334,7 @@ def _contracting(method: Method, functions: FunctionClass) -> DescentCertificate
     weights = tuple(float(fraction(w)) for w in best.weights)
     weights = weights[: len(weights) - len(family.start.points)]
     psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:]))
-    return _proof(method, functions, psi, Measure("potential"), None)
+    return _proof(method, functions, psi, Measure("potential"), least)
 
 
 def _tidy(family: Family, programme: DescentProgramme, found: Descent) -> Descent:

@@ -78,7 +78,7 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         type=float,
         const=0.0,
         help="sampled gradients are stochastic: E|noise|^2 <= sigma^2 + B |grad f_i(x)|^2 (B is 0 "
-        "if left out); for the class nonconvex",
+        "if left out); for the class nonconvex, and with B = 0 for convex",
     )
     add_parameters(parser, "a parameter, such as gamma=0.1")
     parser.add_argument(
