@@ -132,18 +132,11 @@ class FunctionClass:
         for name, omega in (("omega", self.omega), ("omega_down", self.omega_down)):
             if not omega >= 0:
                 raise Refusal(f"{name} = {omega:g} must be at least 0")
-        if self.alpha is not None and not 0 < self.alpha <= 1:
-            raise Refusal(f"alpha = {self.alpha:g} must be above 0 and at most 1")
-        if self.alpha_down is not None and not 0 < self.alpha_down <= 1:
-            raise Refusal(f"alpha_down = {self.alpha_down:g} must be above 0 and at most 1")
+        for name, alpha in (("alpha", self.alpha), ("alpha_down", self.alpha_down)):
+            if alpha is not None and not 0 < alpha <= 1:
+                raise Refusal(f"{name} = {alpha:g} must be above 0 and at most 1")
         if self.bias is not None:
-            if self.classes or self.omega_joint is not None or not 0 <= self.bias < 1:
-                raise Refusal(
-                    f"bias = {self.bias:g} of compressors; give one of at least 0 and below 1, for "
-                    "clients of one class that draw independently"
-                )
-            left = 1 - self.bias**2 - self.omega
-            object.__setattr__(self, "alpha", left if left > 0 else None)
+            object.__setattr__(self, "alpha", self._contraction_of(self.bias))
         if self.L_f is not None and not self.average_convexity < self.L_f:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.average_convexity:g}")
         if not isinstance(self.assumptions, tuple):
@@ -151,6 +144,8 @@ class FunctionClass:
                 f"assumptions = {self.assumptions!r} is no tuple; give one, such as "
                 "(Similarity(0.1),)"
             )
+        if not isinstance(self.noise, GradientNoise | None):
+            raise Refusal(f"noise = {self.noise!r} is no GradientNoise; give GradientNoise()")
         for one in self.assumptions:
             if not isinstance(one, Assumption):
                 raise Refusal(
@@ -158,6 +153,22 @@ class FunctionClass:
                     "own with the base Assumption"
                 )
             one.require_possible(self.average_smoothness)
+
+    def _contraction_of(self, bias: float) -> float | None:
+        """Return alpha of compressors of a bias and the variance omega; None if it is not above 0.
+
+        Raises
+        ------
+        Refusal
+            If the bias is none, or the clients differ or do not draw independently.
+        """
+        if self.classes or self.omega_joint is not None or not 0 <= bias < 1:
+            raise Refusal(
+                f"bias = {bias:g} of compressors; give one of at least 0 and below 1, for clients "
+                "of one class that draw independently"
+            )
+        left = 1 - bias**2 - self.omega
+        return left if left > 0 else None
 
     @classmethod
     def nonconvex(cls, n: int, L: float, L_tilde: float | None = None, **constants: Any) -> Self:
@@ -204,8 +215,8 @@ class FunctionClass:
             )
         if self.noise is not None:
             raise Refusal(
-                "with stochastic gradients no factor is certified; certify a descent over "
-                "functions with mu < 0, or leave noise out"
+                "with stochastic gradients no factor is certified; certify a descent, of convex "
+                "functions or those that need not be, or leave noise out"
             )
 
     @classmethod
@@ -360,7 +371,13 @@ class FunctionClass:
         """Return the class with messages of B(alpha) in the place of its compressors."""
         classes = tuple(replace(one, omega=0.0, alpha=alpha) for one in self.classes)
         return replace(
-            self, omega=0.0, omega_joint=None, alpha=alpha, deterministic=False, classes=classes
+            self,
+            omega=0.0,
+            omega_joint=None,
+            alpha=alpha,
+            deterministic=False,
+            classes=classes,
+            bias=None,
         )
 
     def in_units(self, unit: float) -> Self:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
@@ -31,9 +32,10 @@ class GradientNoise:
 
     def __post_init__(self) -> None:
         plain_numbers(self)
+        number = isinstance(self.relative, Real) and not isinstance(self.relative, bool)
         unbounded = isinstance(self.relative, float) and math.isinf(self.relative)
-        if unbounded or not self.relative >= 0:
+        if not number or unbounded or not self.relative >= 0:
             raise Refusal(
-                f"relative = {self.relative:g} is no part of a variance; give a finite number "
+                f"relative = {self.relative!r} is no part of a variance; give a finite number "
                 "of at least 0"
             )

@@ -17,6 +17,7 @@ from certibit import (
     FunctionClass,
     Gap,
     GradientNoise,
+    PolyakLojasiewicz,
     Refusal,
     certify,
     certify_descent,
@@ -140,6 +141,15 @@ def test_a_changed_sigma_is_no_proof():
         assert replace(proof, exact_e=changed).verify() == -math.inf
 
 
+def test_a_factor_has_the_c_that_is_asked_for():
+    """The form is that of the largest c; its proof has the c that is given."""
+    functions = replace(noisy(5), assumptions=(PolyakLojasiewicz(0.5),))
+    proof = certify_descent(SGD(0.3), functions, measure="potential", least=0.25)
+    assert 0.25 <= proof.c == proof.verify()
+    with pytest.raises(Refusal, match=r"no c above 0.9 is proved"):
+        certify_descent(SGD(0.3), functions, measure="potential", least=0.9)
+
+
 def test_a_promise_ends_where_noise_does():
     promise = certify_descent(SGD(0.1), noisy(10)).promise
     floor = promise.e / promise.c
@@ -150,9 +160,11 @@ def test_a_promise_ends_where_noise_does():
 
 
 def test_misfits_are_refused():
-    for relative in (-1.0, math.nan, math.inf):
+    for relative in (-1.0, math.nan, math.inf, "0.1", None, True):
         with pytest.raises(Refusal, match="no part of a variance"):
             GradientNoise(relative)
+    with pytest.raises(Refusal, match="no GradientNoise"):
+        FunctionClass.nonconvex(2, L=1.0, noise=0.1)
     for least in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(Refusal, match="no c of a descent"):
             certify_descent(SGD(0.1), noisy(2), least=least)
