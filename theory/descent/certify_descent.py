@@ -339,12 +339,6 @@ def _contracting(
 
 def _tidy(family: Family, programme: DescentProgramme, found: Descent) -> Descent:
     """Return a sum of squares with the least weights, if one has nearly the same c."""
-    functions = family.functions
-    if found.c < NOTHING / rational(functions.L):
-        raise Refusal(
-            "no descent is found that begins with |x - x*|^2: the largest c is 0; take other "
-            "parameters, or state a potential"
-        )
     count = len(found.weights)
     squares = [rationals(own[-count:].astype(object)) for own in family.matrices]
     smallest = programme.smallest(found.c * (1 - rational(GIVEN_UP) / 2), squares)
@@ -357,6 +351,11 @@ def _searched(
     """Return the certificate with the best quadratic form, of which small parts are left out."""
     family, programme = _forms(method, functions, measure)
     found = _solved(programme, least, CLOSE)
+    if functions.has_solution and found.c < NOTHING / rational(functions.L):
+        raise Refusal(
+            "no descent is found that begins with |x - x*|^2: the largest c is 0; take other "
+            "parameters, or state a potential"
+        )
     if functions.has_solution and not functions.noise:
         found = _tidy(family, programme, found)
     rest = len(family.unit) - len(found.weights)  # without f - f* that is no term

@@ -159,8 +159,8 @@ class DescentProgramme:
 
     @cached_property
     def starting(self) -> list[str]:
-        """The inequalities about the function values that Psi has at a start, and no others."""
-        return self._about(self.start.terms) if self.start else []
+        """The inequalities about the function values of Psi at a start and of M, and no others."""
+        return self._about([*self.start.terms, *self.step.measured]) if self.start else []
 
     def _about(self, forms: Sequence[RationalForm]) -> list[str]:
         places = {j for form in forms for j, value in enumerate(form.values) if value}

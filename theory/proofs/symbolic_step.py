@@ -175,7 +175,7 @@ def symbolic_step(
             "take fewer local steps"
         )
     if not trusted:
-        _require_sums(step, outcomes, potential, one_by_one)
+        _require_sums(step, outcomes, potential, one_by_one, measure)
     if not exact:
         return step
     basis = Basis(step.basis.used, kinds, exact=True)
@@ -196,14 +196,19 @@ def symbolic_step(
 
 
 def _require_sums(
-    step: SymbolicStep, outcomes: StepOutcomes, potential: Potential, one_by_one: bool
+    step: SymbolicStep,
+    outcomes: StepOutcomes,
+    potential: Potential,
+    one_by_one: bool,
+    measure: Potential | None,
 ) -> None:
     """Refuse a step if a quadratic form of it has another mean over other counts of heads."""
     functions, method = outcomes.functions, outcomes.natural
     if not outcomes.other_heads:
         return
     basis = Basis(step.basis.size, len(functions.kinds))
-    again = _symbolic_step(method, functions, potential, outcomes.other_heads, basis, one_by_one)
+    heads = outcomes.other_heads
+    again = _symbolic_step(method, functions, potential, heads, basis, one_by_one, measure)
     for one, other in zip(step.after, again.after, strict=True):
         outcomes.require_sums(
             *zip((*one.blocks, one.values), (*other.blocks, other.values), strict=True)

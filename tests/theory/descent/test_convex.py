@@ -1,9 +1,10 @@
 """Certified descents of convex functions: known constants, attacks, and what is refused."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from certibit import (
     Squares,
     certify_descent,
 )
+from certibit.solvers.authoring import mean
 from certibit.theory.descent.descent_account import descent_limit
 
 CLOSE = 1e-8
@@ -148,6 +150,35 @@ def test_a_method_that_samples_nothing_has_no_noise(functions):
     assert proof.c == pytest.approx(certify_descent(GD(0.5), exact).c, rel=1e-6)
 
 
+@dataclass(frozen=True)
+class Lazy(DIANA):
+    """DIANA in which each client communicates if its coin, of probability p, shows heads."""
+
+    p: float = 0.5
+    name: ClassVar[str] = "lazy"
+
+    def communicate(self, s, problem, channel):
+        heads = channel.client_coins((self.p,) * problem.n)
+        m = heads * channel.uplink(problem.grad(s.x) - s.h, heads)
+        x = channel.broadcast(s.x - self.gamma * (s.h_mean + mean(m) / self.p))
+        return replace(s, x=x, h=s.h + self.alpha * m, h_mean=s.h_mean + self.alpha * mean(m))
+
+
+class Estimates:
+    """|x - x*|^2 + (w/n) sum_i |h_i - h_i*|^2."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return Squares(1.0, s.x - star.x), Squares(0.1 / setting.n, s.h - star.h)
+
+
+@pytest.mark.parametrize("method", [DIANA(0.05, 0.2), Lazy(0.05, 0.2)])
+def test_gradients_at_a_start_are_bounded_by_the_distance(method):
+    """At a start h_i = grad f_i(x): Psi <= (1 + w) |x - x*|^2 for L = 1, so c = 2 gamma/(1 + w)."""
+    proof = certify_descent(method, FunctionClass(4, 0.0, 1.0, omega=1.0), Estimates())
+    assert proof.c == pytest.approx(0.1 / 1.1, rel=1e-6)
+    assert proof.verify() == proof.c
+
+
 def test_the_largest_step_of_gradient_descent():
     found = descent_limit(GD(1.0), "gamma", FunctionClass(2, 0.0, 1.0), 1e-2)
     assert found == pytest.approx(2.0, rel=2e-2)
@@ -155,8 +186,9 @@ def test_the_largest_step_of_gradient_descent():
 
 def test_misfits_are_refused():
     functions = FunctionClass(3, 0.0, 1.0, omega=4.0, alpha=0.5)
-    with pytest.raises(Refusal, match="the largest c is 0"):
-        certify_descent(EF21(0.29), functions)
+    for noise in (None, GradientNoise()):
+        with pytest.raises(Refusal, match="the largest c is 0"):
+            certify_descent(EF21(0.29), replace(functions, noise=noise))
     with pytest.raises(Refusal, match="strongly convex g"):
         certify_descent(LoCoDL(0.1, 0.1, 0.1, 0.5, 4.0), functions)
     with pytest.raises(Refusal, match="take relative = 0"):
