@@ -56,7 +56,7 @@ def test_a_strongly_convex_problem_by_its_gradient(capsys):
         (["run", MODEL, "gd", "--kappa", "10"], "kappa = 10 of a nonconvex problem, whose mu"),
         (["run", MODEL, "locodl", "rand-k:2"], "locodl needs a strongly convex problem and"),
         (["certify", "locodl", "--class", "nonconvex"], "choose a method that minimises f alone"),
-        (["run", MODEL, "diana", "rand-k:2"], "diana has no rule for functions that need not be"),
+        (["run", MODEL, "diana", "rand-k:2"], "diana has no rule for functions that are not"),
         (["run", MODEL, "gd", "--until-gradient", "1e-40"], "|grad f|^2 = 1e-40 is finer than"),
         (["run", MODEL, "gd", "--until-gradient", "-1"], "a budget of -1 squared_gradient is not"),
         (["compare", MODEL, "gd", "--until-gradient", "9"], "the target |grad f|^2 = 9 is not"),

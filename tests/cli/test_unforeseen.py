@@ -145,6 +145,8 @@ COMMAND = [sys.executable, "-X", "importtime", "-m", "certibit", "list"]
 LISTENING = """
 import _signal, sys
 
+_signal.signal(_signal.SIGINT, _signal.default_int_handler)  # a job in the background ignores it
+
 class Look:
     def find_spec(self, name, path=None, target=None):
         if name.startswith("certibit."):

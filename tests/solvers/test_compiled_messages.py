@@ -1,6 +1,7 @@
 """What compiled code draws and writes is what numpy does: the same numbers, and the same sums."""
 
 import os
+from itertools import count
 
 import numpy as np
 import pytest
@@ -100,6 +101,7 @@ def test_code_is_compiled_where_it_was_asked_for_often(monkeypatch):
 
 def test_code_that_was_compiled_once_is_loaded(monkeypatch, tmp_path):
     monkeypatch.setattr(compilation, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(entries, "_asked", count())
     selection_pass.draw_entries  # noqa: B018  (numba is loaded)
     compilation.is_kept.cache_clear()
     assert not entries.is_worth_compiling(1, "selection_pass")

@@ -93,13 +93,7 @@ class ErrorControl(Theorem):
     def lyapunov(
         self, m: EControl, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
-        errors = _Errors(m.b, setting.alpha)
-        weight = errors.a * m.gamma / setting.n
-        return (
-            Gap(1.0, s.x),
-            Squares(weight, m.b * s.e - (s.h - problem.grad(s.x))),
-            Squares(weight * errors.v * m.b, s.e),
-        )
+        return _terms(m, s, setting, problem, m.gamma)
 
     def rate(self, m: EControl, setting: Setting) -> float:
         return 1 - m.gamma * setting.mu
@@ -138,16 +132,23 @@ class ErrorControlNonconvex(DescentTheorem):
     def lyapunov(
         self, m: EControl, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
-        errors = _Errors(m.b, setting.alpha)
-        weight = errors.a * m.gamma / (2 * setting.n)
-        return (
-            Gap(1.0, s.x),
-            Squares(weight, m.b * s.e - (s.h - problem.grad(s.x))),
-            Squares(weight * errors.v * m.b, s.e),
-        )
+        return _terms(m, s, setting, problem, m.gamma / 2)
 
     def descent(self, m: EControl, setting: Setting) -> float:
         return m.gamma / 2
+
+
+def _terms(
+    m: EControl, s: State, setting: ClassConstants, problem: Functions, part: float
+) -> Terms:
+    """Return f - f*, and the errors with the weight a times ``part``."""
+    errors = _Errors(m.b, setting.alpha)
+    weight = errors.a * part / setting.n
+    return (
+        Gap(1.0, s.x),
+        Squares(weight, m.b * s.e - (s.h - problem.grad(s.x))),
+        Squares(weight * errors.v * m.b, s.e),
+    )
 
 
 def _shrinking(m: EControl, setting: Setting, errors: _Errors) -> tuple[Condition, ...]:

@@ -36,8 +36,17 @@ def test_fewer_bits_are_proved(name):
     found = cheapest_descent(method, where, functions, tries=25)
     assert found.cost.uplink_bits < found.before.uplink_bits
     assert found.certificate.verify() == found.certificate.c > 0
-    heavy = cheapest_descent(method, where, functions, downlink=10.0, tries=25)
-    assert heavy.method != found.method
+
+
+@pytest.mark.long
+def test_bits_received_change_the_parameters():
+    """A larger p has fewer rounds, in each of which all features are received."""
+    method, where, functions = subject("marina", "rand-k:2")
+    light, heavy = (
+        cheapest_descent(method, where, functions, downlink=weight, tries=25).method.p
+        for weight in (0.0, 10.0)
+    )
+    assert heavy > light
 
 
 def test_misfits_are_refused():

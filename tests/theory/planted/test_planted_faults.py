@@ -41,7 +41,7 @@ UNBIASED_BOTH_WAYS = [
 OUTSIDE = {
     ("fedcomgate", "published"),
     ("5gcs-cc", "5gcs"),
-    *((name, "nonconvex") for name in ("ef21", "marina", "dasha")),
+    *((name, "nonconvex") for name in METHODS),
 }
 """Rules that follow no theorem, or serve no compressor."""
 
