@@ -172,8 +172,7 @@ def _diagnosis(promised: Promised) -> str:
 
 
 def _unpromised(reason: str) -> str:
-    text = f"No factor is promised: there is no theorem, and no certificate, for {reason}"
-    return paragraph(text)
+    return paragraph(f"No factor is promised, by no theorem and no certificate: {reason}")
 
 
 def _hypotheses(conditions: Iterable[Condition]) -> str:

@@ -293,7 +293,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         *problem_checks(experiment.problem),
     )
     of_tool = _of_the_tool(card, experiment) if tool else ()
-    checked = f"; checked is the descent of {', '.join(one.title for one in held)}" if held else ""
+    checked = f"; the descent of {', '.join(one.title for one in held)} is checked" if held else ""
     return Examination(
         experiment.method,
         setting,
