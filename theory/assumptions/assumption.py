@@ -96,8 +96,7 @@ class Assumption:
         plain_numbers(self)
         for field in fields(self):
             value = getattr(self, field.name)
-            number = isinstance(value, Real) and not isinstance(value, bool)
-            if not number or (isinstance(value, float) and not math.isfinite(value)) or value < 0:
+            if not is_constant(value):
                 raise Refusal(
                     f"{field.name} = {value!r} of {type(self).__name__} is no constant; give a "
                     "finite number of at least 0"
@@ -141,6 +140,13 @@ class Assumption:
         """Return the assumption for the functions divided by a unit."""
         whole: Any = self
         return replace(whole, **{f.name: getattr(self, f.name) / unit for f in fields(whole)})
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is a finite number of at least 0."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    infinite = isinstance(value, float) and math.isinf(value)
+    return number and not infinite and bool(value >= 0)
 
 
 def require_convexity_below_smoothness(assumption: Any, L_f: Any) -> None:

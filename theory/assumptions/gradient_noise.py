@@ -1,11 +1,10 @@
 """Stochastic gradients: what is assumed of the noise of the gradients that a method samples."""
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
+from certibit.theory.assumptions.assumption import is_constant
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,7 @@ class GradientNoise:
 
     def __post_init__(self) -> None:
         plain_numbers(self)
-        number = isinstance(self.relative, Real) and not isinstance(self.relative, bool)
-        unbounded = isinstance(self.relative, float) and math.isinf(self.relative)
-        if not number or unbounded or not self.relative >= 0:
+        if not is_constant(self.relative):
             raise Refusal(
                 f"relative = {self.relative!r} is no part of a variance; give a finite number "
                 "of at least 0"
