@@ -77,7 +77,8 @@ class GradSkip(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for q in {id(q): q for q in self.q}.values():  # of many clients, few of which differ
+        different = dict(zip(map(id, self.q), self.q, strict=True))  # of many clients, few
+        for q in different.values():
             require_probability(f"q_i of {self.name}", q)
 
     @property

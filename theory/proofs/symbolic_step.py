@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -215,6 +216,12 @@ def _require_sums(
         )
 
 
+@lru_cache(maxsize=1)
+def _in_rationals(method: MethodInUnits) -> MethodInUnits:
+    """Return a method with exact parameters, made once for potentials that follow each other."""
+    return exact_parameters(method)
+
+
 def _check(method: Method, functions: FunctionClass) -> None:
     for parameter in fields(method):
         if hasattr(getattr(method, parameter.name), "shape"):
@@ -254,7 +261,7 @@ def _symbolic_step(
     counts, functions = given.counts, given.in_units(method.gradient)
     method_: Any = method
     if basis.exact:
-        method_, functions = exact_parameters(method), exact_parameters(functions)
+        method_, functions = _in_rationals(method), exact_parameters(functions)
 
     def world(orbit: Orbit | None = None) -> World:
         frame = Frame(orbit.cells if orbit else cells_of_kinds(counts), counts, basis.exact)
