@@ -43,6 +43,7 @@ def test_convex_functions(capsys):
     assert "a descent is certified up to 1.9" in told
 
 
+@pytest.mark.long
 def test_constants_of_a_nonconvex_problem(capsys):
     words = "certify marina --problem breast-cancer@9:nonconvex --compressor rand-k:2"
     assert main(words.split()) == 0
@@ -72,6 +73,7 @@ def test_a_method_that_samples_nothing_says_so(capsys):
     assert "sigma^2" not in told
 
 
+@pytest.mark.long
 def test_the_optimum_over_convex_functions_is_about_their_values(capsys):
     assert (
         main(["certify", "gd", "--class", "convex", "--optimise", "rounds", "--set", "gamma=0.5"])
@@ -83,6 +85,7 @@ def test_the_optimum_over_convex_functions_is_about_their_values(capsys):
     assert "grad" not in told.replace("gradients", "")
 
 
+@pytest.mark.long
 def test_parameters_with_fewer_rounds_are_found(capsys):
     assert main(["certify", "gd", "--class", "nonconvex", "--optimise", "rounds", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["optimum"]

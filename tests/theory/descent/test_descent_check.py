@@ -66,6 +66,7 @@ class Quieter(type(CARDS["sgd"].descents[0])):
         return super().noise(m, setting) / 10
 
 
+@pytest.mark.long
 def test_convex_functions_with_mu_0_descend_as_certified():
     """The certificate is about the gradient, as the check is, and not about f - f*."""
     flat = NonconvexQuadratic(
