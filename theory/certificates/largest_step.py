@@ -18,8 +18,7 @@ SMALLEST_STEP = 1e-9
 MOST_DOUBLINGS = 40
 """How often a step size is doubled at most until it does not work."""
 
-Works = Callable[[float], float]
-"""Positive for a step size that works: a margin that is about 0 at the limit, or True and False."""
+Works = Callable[[float], bool]
 
 
 def largest_step(
@@ -57,14 +56,14 @@ def largest_step(
     0.2
     """
     works = _proved(change, functions, weights, potential)
-    low = high = (largest, works(largest))
-    while low[1] <= 0:
-        if low[0] <= SMALLEST_STEP * largest:
+    low = high = largest
+    while not works(low):
+        if low <= SMALLEST_STEP * largest:
             raise Refusal(
-                f"no step size from {low[0]:g} on is certified; the other parameters forbid it"
+                f"no step size from {low:g} on is certified; the other parameters forbid it"
             )
-        low, high = (low[0] / 2, works(low[0] / 2)), low
-    return _narrowed(works, low, high, accuracy)[0]
+        low, high = low / 2, low
+    return _bisected(works, low, high, accuracy)[0]
 
 
 def step_limit(
@@ -95,16 +94,13 @@ def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
 
     Its ends are NaN and infinity where no value, and no limit, is found in 40 doublings.
     """
-    here = start, works(start)
-    factor = 2.0 if here[1] > 0 else 0.5
+    value, factor = start, 2.0 if works(start) else 0.5
     for _ in range(MOST_DOUBLINGS):
-        value = here[0] * factor
-        there = value, works(value)
-        if (there[1] > 0) == (factor < 1):
-            low, high = sorted((here, there))
-            return _narrowed(works, low, high, accuracy)
-        here = there
-    return (here[0], float("inf")) if factor > 1 else (float("nan"), here[0])
+        if works(value * factor) == (factor < 1):
+            low, high = sorted((value, value * factor))
+            return _bisected(works, low, high, accuracy)
+        value *= factor
+    return (value, float("inf")) if factor > 1 else (float("nan"), value)
 
 
 def _proved(
@@ -126,29 +122,9 @@ def _proved(
     return works
 
 
-Tried = tuple[float, float]
-"""A step size, and how it works."""
-
-
-def _narrowed(works: Works, low: Tried, high: Tried, accuracy: float) -> tuple[float, float]:
-    """Return an interval between what works and what does not, its relative length the accuracy.
-
-    It is found by regula falsi of Anderson and Bjorck: where an end stays again, its margin is made
-    smaller. What is tried is a little beyond the zero of a secant, so that both ends come near it.
-    An interval between True and False is bisected.
-    """
-    ends, moved = [low, high], None
-    while ends[1][0] > ends[0][0] * (1 + accuracy):
-        (low_step, above), (high_step, below) = ends
-        step = (low_step * high_step) ** 0.5
-        measured = isinstance(above, float) and isinstance(below, float)
-        if measured:
-            zero = low_step + above / (above - below) * (high_step - low_step)
-            step = zero * (1 + accuracy / 3) ** (1 if zero < step else -1)
-        margin = works(step)
-        end = 0 if margin > 0 else 1
-        if measured and end == moved:
-            stays, share = ends[1 - end], 1 - margin / ends[end][1]
-            ends[1 - end] = stays[0], stays[1] * (share if share > 0 else 0.5)
-        ends[end], moved = (step, margin), end
-    return ends[0][0], ends[1][0]
+def _bisected(works: Works, low: float, high: float, accuracy: float) -> tuple[float, float]:
+    """Return an interval between what works and what does not, its relative length the accuracy."""
+    while high > low * (1 + accuracy):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return low, high
