@@ -67,6 +67,7 @@ LEVELS = [
     ["figures.text"],
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
+    ["figures.certified.classes"],
     ["figures.certified", "figures.report"],
     ["certibit.cli.words"],
     ["certibit.cli.commands"],

@@ -7,7 +7,7 @@ import pytest
 
 from certibit import METHODS
 from certibit.cli import main
-from certibit.figures.certified.descent_table import descent_row
+from certibit.figures.certified.classes.descent_table import descent_row
 
 
 def test_ef21_beside_its_theorem(capsys):

@@ -1,7 +1,7 @@
 """The table of convex functions and of the Polyak-Lojasiewicz condition."""
 
 from certibit import METHODS
-from certibit.figures.certified import convex_table
+from certibit.figures.certified.classes import convex_table
 
 
 def test_rows_and_sentences(monkeypatch):

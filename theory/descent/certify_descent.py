@@ -327,7 +327,7 @@ def _contracting(
         elif c < NOTHING:
             raise Refusal(
                 "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or "
-                "another class, such as one with PolyakLojasiewicz"
+                "a smaller class"
             )
         else:
             high = c

@@ -22,10 +22,11 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--class",
         dest="of_class",
-        choices=("strongly-convex", "convex", "nonconvex"),
+        choices=("strongly-convex", "convex", "nonconvex", "all"),
         default="strongly-convex",
         help="the functions: rates; which methods descend on convex functions, and under the "
-        "Polyak-Lojasiewicz condition; or which descend on functions that need not be convex",
+        "Polyak-Lojasiewicz condition; which descend on functions that need not be convex; or one "
+        "table of all methods and classes",
     )
     add_jobs(parser)
     add_seeds(parser, 1, "number of runs measured")
@@ -37,14 +38,19 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
 
 def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
+    if chosen.of_class == "all":
+        from certibit.figures.certified.classes.class_table import write_classes  # noqa: PLC0415  (heavy)
+
+        print(for_terminal(lambda: write_classes(Path(chosen.output))))
+        return
     if chosen.of_class == "convex":
-        from certibit.figures.certified.convex_table import write_convex  # noqa: PLC0415  (heavy)
+        from certibit.figures.certified.classes.convex_table import write_convex  # noqa: PLC0415  (heavy)
 
         print(for_terminal(lambda: write_convex(Path(chosen.output))))
         return
     if chosen.of_class == "nonconvex":
-        from certibit.figures.certified.descent_table import write_descents  # noqa: PLC0415  (heavy)
-        from certibit.figures.certified.noise_frontier import draw_frontiers  # noqa: PLC0415  (loads matplotlib)
+        from certibit.figures.certified.classes.descent_table import write_descents  # noqa: PLC0415  (heavy)
+        from certibit.figures.certified.classes.noise_frontier import draw_frontiers  # noqa: PLC0415  (loads matplotlib)
 
         folder = Path(chosen.output)
         print(for_terminal(lambda: write_descents(folder)))

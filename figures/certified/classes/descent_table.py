@@ -1,30 +1,20 @@
 """Which methods descend on functions that need not be convex: published and certified constants."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_atomically
-from certibit.data.problem import Constants
 from certibit.data.terminal import paragraph, table
+from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
+from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS, STOCHASTIC
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.descent_account import DescentAccount, descent_account
-from certibit.theory.setting import Setting
 
 POINTS = ((10, 1.0), (10, 9.0), (1000, 9.0))
 """n and omega; alpha = 1/(1 + omega) for contractions."""
-
-L = 100.0
-"""The smoothness of all f_i, which are -L-convex; rules for strongly convex f_i get kappa = L."""
-
-PARTS = (1.0, 0.1, 0.01, 0.001)
-"""Parts of the step of a rule that are tried: it may be too large where f is not convex."""
 
 _CAPTION = (
     "c L in E[Psi+] <= Psi - c |grad f(x)|^2 for L-smooth f_i, and steps in units of 1/L: "
@@ -66,26 +56,23 @@ class DescentRow:
 
 def descent_row(card: Card, n: int, omega: float) -> DescentRow:
     """Certify the descent of a method with the parameters of a rule, or with a smaller step."""
-    sent = omega if card.method.needs.compressor else None
-    convex = class_setting(card.method, n, L, sent, None, 20)
-    where = Setting(Constants(-L, np.full(n, L), L), n, convex.d, convex.compressor)
-    rule = card.default_rule(where)
+
+    def certified(method: Method) -> DescentAccount:
+        account = descent_account(card, method, at.smooth)
+        if account.certificate.c <= 0:
+            raise Refusal(
+                f"at n = {n} no step that was tried has a descent, the other parameters fixed"
+            )
+        return account
+
+    rule = "-"
     try:
-        method = card.at(where if rule == "nonconvex" else convex, rule)
+        at = RulePoint.of(card, n, omega)
+        rule = at.rule
+        account, part = with_some_step(card, at.method, certified)
     except Refusal as refusal:
         return DescentRow(card, rule, None, str(refusal))
-    name, reason = card.step_size, ""
-    for part in PARTS if name else PARTS[:1]:
-        changes: Any = {name: part * getattr(method, name)} if name else {}
-        try:
-            account = descent_account(card, replace(method, **changes), where)
-        except Refusal as refusal:
-            reason = str(refusal)
-            continue
-        if account.certificate.c > 0:
-            return DescentRow(card, f"{rule}/{1 / part:g}" if part < 1 else rule, account)
-        reason = f"at n = {n} no step that was tried has a descent, the other parameters fixed"
-    return DescentRow(card, rule, None, reason)
+    return DescentRow(card, f"{rule}/{1 / part:g}" if part < 1 else rule, account)
 
 
 def descents_table(points: tuple[tuple[int, float], ...] = POINTS) -> str:

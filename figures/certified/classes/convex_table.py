@@ -3,23 +3,18 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_atomically
-from certibit.data.problem import Constants
 from certibit.data.terminal import paragraph, table
-from certibit.figures.certified.descent_table import PARTS, L
+from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.setting import Setting
 
 POINTS = ((10, 1.0),)
 """n and omega; alpha = 1/(1 + omega) for contractions."""
@@ -35,45 +30,28 @@ _CAPTION = (
 
 def convex_cells(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return a row: the rule, and what is certified of both classes; and why nothing is."""
-    sent = omega if card.method.needs.compressor else None
-    strongly = class_setting(card.method, n, L, sent, None, 20)
-    where = Setting(Constants(-L, np.full(n, L), L), n, strongly.d, strongly.compressor)
-    rule = card.default_rule(where)
     try:
-        method = card.at(where if rule == "nonconvex" else strongly, rule)
+        at = RulePoint.of(card, n, omega)
     except Refusal as refusal:
-        return (rule, "-", "-"), {"": str(refusal)}
-    smooth = FunctionClass.of(where)
+        return ("-", "-", "-"), {"": str(refusal)}
+    smooth = FunctionClass.of(at.smooth)
     convex = replace(smooth, mu=0.0)
     under = replace(smooth, assumptions=(*smooth.assumptions, PolyakLojasiewicz(1.0)))
-    cells, reasons = [rule], {}
-    for label, certified in (
-        ("convex", lambda m: L * certify_descent(m, convex).c),
-        ("PL", lambda m: L * certify_descent(m, under, measure="potential").c),
-    ):
-        text, reason = _with_some_step(card, method, certified)
-        cells.append(text)
-        if reason:
-            reasons[label] = reason
-    return tuple(cells), reasons
-
-
-def _with_some_step(
-    card: Card, method: Method, certified: Callable[[Method], float]
-) -> tuple[str, str]:
-    """Return what is certified with the step of the rule or a smaller one, or why nothing is."""
-    name, reason = card.step_size, ""
-    for part in PARTS if name else PARTS[:1]:
-        step = part * getattr(method, name) if name else np.nan
-        changes: Any = {name: step} if name else {}
+    cells, reasons = [at.rule], {}
+    asked: dict[str, Callable[[Method], DescentCertificate]] = {
+        "convex": lambda method: certify_descent(method, convex),
+        "PL": lambda method: certify_descent(method, under, measure="potential"),
+    }
+    for label, certified in asked.items():
         try:
-            found = certified(replace(method, **changes))
+            proof, part = with_some_step(card, at.method, certified)
         except Refusal as refusal:
-            reason = str(refusal)
+            cells.append("-")
+            reasons[label] = str(refusal)
             continue
-        divided = f" (/{1 / part:g})" if part < 1 else ""
-        return f"{found:.3g}" + (f" at {L * step:.3g}{divided}" if name else ""), ""
-    return "-", reason
+        step = f" at {L * getattr(proof.method, card.step_size):.3g}" if card.step_size else ""
+        cells.append(f"{L * proof.c:.3g}{step}" + (f" (/{1 / part:g})" if part < 1 else ""))
+    return tuple(cells), reasons
 
 
 def convex_table(points: tuple[tuple[int, float], ...] = POINTS) -> str:

@@ -1,0 +1,1 @@
+"""What is certified over which class of functions: tables of all methods."""

@@ -1,0 +1,148 @@
+"""Methods by classes of functions: their theorems, certificates, and reasons for none."""
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_atomically
+from certibit.data.terminal import paragraph, table
+from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
+from certibit.solvers.method import Method
+from certibit.theory.assumptions.gradient_noise import GradientNoise
+from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
+from certibit.theory.card import Card
+from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
+from certibit.theory.certificates.certify import certify
+from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.function_class import FunctionClass
+
+N, OMEGA = 10, 1.0
+"""Clients, one for methods that need a shared minimiser; and the variance of compressors."""
+
+CLASSES = ("strongly convex", "convex", "PL", "nonconvex", "stochastic", "(L0, L1)")
+"""The columns."""
+
+_CAPTION = (
+    "T: a published theorem on the card, t: one that is proved by us, c: a certificate that is "
+    f"computed now, with n = {N} clients (1 for EF and compressed GD), omega = {OMEGA:g} or alpha "
+    f"= 1/2, L = {L:g}, and the step of a rule or one that is 10 to 1000 times smaller. Strongly "
+    f"convex: a factor, mu = 1. Convex: f - f*. PL: a factor, |grad f|^2 >= 2 mu (f - inf f) with "
+    "mu = 1 and f_i that need not be convex. Nonconvex: |grad f|^2. Stochastic: the same with "
+    "noise of gradients. (L0, L1): whole runs of methods that clip. A number is that of the "
+    "sentence below."
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is known of one method over one class: its marks, or the sentence why there is none."""
+
+    marks: str
+    reason: str = ""
+
+
+def class_cells(card: Card) -> tuple[Cell, ...]:
+    """Return what is known of a method, by class."""
+    stated = {
+        "strongly convex": _mark(card.theorems),
+        "nonconvex": _mark(card.descents),
+        "stochastic": _mark(one for one in card.descents if _allows_noise(one)),
+        "(L0, L1)": "T" * bool(card.along_runs),
+    }
+    found = []
+    for label in CLASSES:
+        try:
+            _certified(card, label)
+            proved, reason = "c", ""
+        except Refusal as refusal:
+            proved, reason = "", str(refusal).replace(card.name, "the method")
+        marks = stated.get(label, "") + proved
+        found.append(Cell(marks, "" if marks else reason))
+    return tuple(found)
+
+
+def _mark(theorems: Any) -> str:
+    published = [one.published for one in theorems]
+    return ("T" if any(published) else "t") if published else ""
+
+
+def _allows_noise(theorem: Any) -> bool:
+    """Whether a theorem has its own e: that of exact gradients is 0."""
+    return "noise" in vars(type(theorem))
+
+
+def _certified(card: Card, label: str) -> None:
+    """Certify a method over a class.
+
+    Raises
+    ------
+    Refusal
+        If it cannot be certified, or nothing is proved.
+    """
+    if label == "(L0, L1)":
+        if card.name not in CLIPPING:
+            raise Refusal("its parameters are for L-smooth f_i")
+        raise Refusal("no theorem on its card, and none is certified")
+    if card.name in CLIPPING:
+        some: Any = {f.name: 0.1 for f in fields(card.method) if f.default is MISSING}
+        method, strongly = card.method(**some), FunctionClass(N, 1.0, L, alpha=0.5)
+        smooth = replace(strongly, mu=-L)
+    else:
+        n = 1 if card.name in SHARED_MINIMISER else N
+        rule = next(iter(card.rules)) if label == "strongly convex" else None
+        at = RulePoint.of(card, n, OMEGA, rule)
+        method, strongly, smooth = at.method, *map(FunctionClass.of, (at.strongly, at.smooth))
+    with_some_step(card, method, _asked(label, strongly, smooth))
+
+
+def _asked(label: str, strongly: FunctionClass, smooth: FunctionClass) -> Callable[[Method], None]:
+    """Return what refuses a method that is not certified over a class."""
+    convex, noisy = replace(smooth, mu=0.0), replace(smooth, noise=GradientNoise())
+    under = replace(smooth, assumptions=(*smooth.assumptions, PolyakLojasiewicz(1.0)))
+
+    def sampled(method: Method) -> float:
+        proof = certify_descent(method, noisy)
+        if proof.c > 0 and not proof.e:
+            raise Refusal("it samples no gradients")
+        return proof.c
+
+    constants: dict[str, Callable[[Method], float]] = {
+        "strongly convex": lambda method: certify(method, strongly).decrease,
+        "convex": lambda method: certify_descent(method, convex).c,
+        "PL": lambda method: certify_descent(method, under, measure="potential").c,
+        "nonconvex": lambda method: certify_descent(method, smooth).c,
+        "stochastic": sampled,
+    }
+
+    def require(method: Method) -> None:
+        if not constants[label](method) > 0:
+            raise Refusal("nothing is proved with any step that was tried")
+
+    return require
+
+
+def class_table(cards: dict[str, Card] | None = None) -> str:
+    """Certify all methods over all classes, and tabulate what is known."""
+    rows: list[tuple[str, ...]] = []
+    numbers: dict[str, int] = {}
+    for card in tqdm((cards or CARDS).values(), desc="methods", leave=False, disable=None):
+        cells = class_cells(card)
+        texts = (
+            one.marks or str(numbers.setdefault(one.reason, len(numbers) + 1)) for one in cells
+        )
+        rows.append((card.label, *texts))
+    notes = [paragraph(f"{number}: {reason}.") for reason, number in numbers.items()]
+    header = ("method", *CLASSES)
+    parts = [paragraph(_CAPTION), table(header, rows, texts=len(header)), "\n".join(notes)]
+    return "\n\n".join(parts)
+
+
+def write_classes(folder: Path) -> str:
+    """Write the table of all methods as ``classes.txt``, and return it."""
+    text = class_table()
+    write_atomically(folder / "classes.txt", lambda file: file.write(f"{text}\n".encode()))
+    return text
