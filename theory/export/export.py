@@ -6,7 +6,9 @@ from pathlib import Path
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
+from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.export.certificate_file import certificate_file
+from certibit.theory.export.descent_file import descent_file
 from certibit.theory.export.rocq_file import rocq_file
 from certibit.theory.proofs.certificate import Certificate
 
@@ -27,18 +29,23 @@ def require_file_name(path: Path) -> None:
         )
 
 
-def write_certificate(proof: Certificate, path: Path) -> None:
+def write_certificate(proof: Certificate | DescentCertificate, path: Path) -> None:
     """Write a proof for the kernel of Rocq if the name ends in ``.v``, and else as JSON.
 
-    The JSON is for ``docs/check_certificate.py``; its numbers are fractions in strings.
+    The JSON is for ``docs/check_certificate.py``, that of a descent for ``docs/check_descent.py``;
+    its numbers are fractions in strings.
 
     Raises
     ------
     Refusal
-        If Rocq could not read a file of this name.
+        If Rocq could not read a file of this name, or the file has no words for the proof.
     """
     require_file_name(path)
-    if path.suffix == ".v":
+    if isinstance(proof, DescentCertificate):
+        if path.suffix == ".v":
+            raise Refusal("a descent is not written for Rocq; give a file that ends in .json")
+        text = json.dumps(descent_file(proof), indent=1)
+    elif path.suffix == ".v":
         text = rocq_file(proof)
     else:
         text = json.dumps(certificate_file(proof), indent=1)

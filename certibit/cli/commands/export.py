@@ -7,7 +7,9 @@ from certibit.cli.words.plain_options import file_to_write
 from certibit.cli.words.subject import add_subject, certify_subject, read_subject
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal, paragraph
+from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.export.export import require_file_name, write_certificate
+from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.verdict import times_psi
 
 
@@ -19,8 +21,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         type=_certificate_to_write,
-        help="written for docs/check_certificate.py, or for the kernel of Rocq (Coq) if it ends "
-        "in .v",
+        help="written for docs/check_certificate.py, or check_descent.py of other classes than "
+        "strongly-convex, or for the kernel of Rocq (Coq) if it ends in .v",
     )
 
 
@@ -36,7 +38,16 @@ def _certificate_to_write(text: str) -> Path:
 
 def export_certificate(chosen: argparse.Namespace) -> None:
     """Certify a method over a class of functions, and write the proof."""
-    proof = certify_subject(chosen, read_subject(chosen)).certificate
+    from certibit.theory.descent.certify_descent import certify_descent  # noqa: PLC0415  (heavy)
+
+    subject = read_subject(chosen)
+    proof: Certificate | DescentCertificate
+    if subject.setting.strongly_convex:
+        proof = certify_subject(chosen, subject).certificate
+        promise = f"E[Psi+] <= {times_psi(proof.decrease, 12)}"
+    else:
+        proof = certify_descent(subject.method, subject.functions)
+        promise = str(proof).splitlines()[-1]
     write_certificate(proof, chosen.file)
-    told = f"E[Psi+] <= {times_psi(proof.decrease, 12)}, written to {chosen.file}"
+    told = f"{promise}, written to {chosen.file}"
     print(for_terminal(lambda: paragraph(told)))

@@ -1,0 +1,258 @@
+"""Check a descent that certibit has written: python check_descent.py FILE.
+
+The file has one step of a method on unknown vectors, as in check_certificate.py, which has to lie
+beside this file. What is checked: no multiplier of an inequality is negative, and the forms
+
+    Psi - E[Psi+] - c M + e sigma^2,    Psi,    |x - x*|^2 - Psi at the start of a run
+
+(the last where functions have a solution) minus multiples of inequalities and, in the first, of
+what is 0 in the mean, have no function value and are sums of squares. Random vectors have
+<u, v> = E<u, v>. Inequalities and what is 0 are built here, of functions, of their average, of
+messages and of sampled gradients. f - f* is f - inf f where there is no solution.
+"""
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+from check_certificate import end, numbers, once, positive, product, total
+
+LAWS = {"contraction": "alpha", "noise": "omega", "sample": None}
+
+
+def form(file, blocks, values=None, variance=0):
+    """Return blocks with coefficients of the function values and of sigma^2."""
+    return [blocks, values or [0] * len(file["psi"]["values"]), variance]
+
+
+def square(file, own):
+    """Return (1/n) sum_i |v_i|^2 of the vectors of the classes, each in all blocks."""
+    counts, found = file["counts"], []
+    for kind, v in enumerate(own):
+        shares = [counts[kind], *(int(kind == i) for i in range(len(counts)))]
+        found.append([total((Fraction(s, sum(counts)), product(b, b))) for s, b in zip(shares, v)])
+    return form(file, total(*((1, blocks) for blocks in found)))
+
+
+def mean(file, own):
+    """Return the mean over the clients of the vectors of the classes, for each class."""
+    counts = file["counts"]
+    shares = [Fraction(count, sum(counts)) for count in counts]
+    equal = total(*zip(shares, (v[0] for v in own)))
+    return [[equal, *total((0, v[1:]))] for v in own]
+
+
+def shared(file, places):
+    """Return the point of all clients, their gradients, and the value of f - f* there."""
+    at, known = [file["evaluations"][place] for place in places], len(file["psi"]["values"])
+    assert [(one["class"], one["point"]) for one in at] == [
+        (kind, at[0]["point"]) for kind in range(len(file["counts"]))
+    ]
+    assert not any(map(any, at[0]["point"][1:]))
+    assert max(places) < known
+    value = form(file, total((0, file["psi"]["blocks"])), [int(j in places) for j in range(known)])
+    return [one["point"] for one in at], [one["gradient"] for one in at], value
+
+
+def assumed(file, one):
+    """Return what an assumption about the average or about all f_i says is at least 0."""
+    ((name, constant),) = file["assumptions"][one["assumption"]].items()
+    names = {"mean smoothness": mean_smoothness, "similarity": similarity}
+    if name in names:
+        (x, g, _), (y, h, _) = (shared(file, one[at]) for at in ("from", "to"))
+        apart, change = total((1, x), (-1, y)), total((1, g), (-1, h))
+        return names[name](file, constant, apart, change)
+    x, g, value = shared(file, one["at"])
+    slope, own = square(file, mean(file, g)), square(file, g)
+    if name == "infimum":
+        counts, classes = file["counts"], file["classes"]
+        L = sum(count * each["L"] for count, each in zip(counts, classes)) / sum(counts)
+        assert constant >= (classes[-1]["L"] if len(classes) > len(counts) + 1 else L) > 0
+        return total((1, value), (-1 / (2 * constant), slope))
+    if name == "polyak lojasiewicz":
+        return total((1, slope), (-2 * constant, value))
+    if name == "bounded dissimilarity":
+        return total((constant**2, slope), (-1, own))
+    assert name == "quasi strong convexity"
+    assert file["solution"]
+    along = square(file, total((1, mean(file, g)), (1, x)))
+    along = total((Fraction(1, 2), along), (-Fraction(1, 2), slope))
+    return total((1, along), (-(1 + constant) / 2, square(file, x)), (-1, value))
+
+
+def mean_smoothness(file, constant, apart, change):
+    """Return L_tilde^2 |x - y|^2 - (1/n) sum_i |grad f_i(x) - grad f_i(y)|^2."""
+    return total((constant**2, square(file, apart)), (-1, square(file, change)))
+
+
+def similarity(file, constant, apart, change):
+    """Return the same of the gradients less their mean."""
+    return mean_smoothness(file, constant, apart, total((1, change), (-1, mean(file, change))))
+
+
+def lost(file, message):
+    """Return a bound on the square of what messages of a class lose, less the square."""
+    (law,) = set(message) & set(LAWS)
+    kind, counts = message["class"], file["counts"]
+    own = file["classes"][kind]
+    parts = {"contraction": 1 - own["alpha"], "noise": own["omega"], "sample": 0}
+    if law == "sample":
+        parts["sample"] = file["noise"]["relative"]
+    n = sum(counts)
+    count = counts[kind] if kind < len(counts) else n
+    shares = [count, *(int(kind == i) for i in range(len(counts)))]
+    pairs = zip(shares, message["vector"], message[law], strict=True)
+    blocks = [
+        total((s * parts[law] / n, product(v, v)), (-Fraction(s, n), product(w, w)))
+        for s, v, w in pairs
+    ]
+    return form(file, blocks, variance=Fraction(count, n) * (law == "sample"))
+
+
+def joint(file, message):
+    """Return omega_joint (1/n) sum_i |v_i|^2 - |mean noise|^2 for clients that draw together."""
+    sent = square(file, [message["vector"]])
+    return total((file["omega_joint"], sent), (-1, square(file, mean(file, [message["noise"]]))))
+
+
+def inequality(file, one):
+    """Return a form that is at least 0."""
+    if "assumption" in one:
+        return assumed(file, one)
+    if "message" in one:
+        message = file["messages"][one["message"]]
+        return joint(file, message) if one["joint"] else lost(file, message)
+    kind, counts, own = one["class"], file["counts"], file["classes"][one["class"]]
+    assert kind != len(counts)  # there is no g
+    (x, g, a), (y, h, b) = (end(file, kind, one[name]) for name in ("from", "to"))
+    known, mu = len(a), own["mu"]
+    if not file["solution"]:
+        assert max(*one["from"], *one["to"]) < known
+    # f(x) - f(y) - <h, x - y> - (mu/2) |x - y|^2 - |g - h - mu (x - y)|^2/(2 (L - mu))
+    shares = [counts[kind] if kind < len(counts) else sum(counts)]
+    shares += [int(kind == i) for i in range(len(counts))]
+    blocks, apart = [], total((1, x), (-1, y))
+    for s, d, v, w in zip(shares, apart, h, total((1, g), (-1, h), (-mu, apart)), strict=True):
+        parts = (
+            (-1, product(v, d)),
+            (-mu / 2, product(d, d)),
+            (-1 / (own["L"] - mu) / 2, product(w, w)),
+        )
+        blocks.append(total((Fraction(s, sum(counts)), total(*parts))))
+    return form(file, blocks, total((1, a), (-1, b)))
+
+
+def vanishing(file, one):
+    """Return a form that is 0 in the mean, of a noise of messages or of sampled gradients."""
+    message, counts = file["messages"][one["message"]], file["counts"]
+    (law,) = set(message) & {"noise", "sample"}
+    noise, kind, blocks = message[law], message["class"], total((0, file["psi"]["blocks"]))
+    alone = law == "sample" or "omega_joint" not in file
+    count = counts[kind] if kind < len(counts) else 1
+    if "known" not in one:  # clients draw independently: E sum_i |w_i|^2 = E |sum_i w_i|^2
+        assert alone
+        assert count > 1
+        blocks[0] = total((count - count**2, product(noise[0], noise[0])))
+        blocks[1 + kind] = product(noise[1 + kind], noise[1 + kind])
+        return form(file, blocks)
+    place, known = one["block"], one["known"]  # orthogonal to what was known before it was drawn
+    assert any(noise[place])
+    assert not any(known[noise[place].index(1) :])
+    assert place == 0 or (place == kind + 1 and count > 1)
+    assert alone or len(counts) == 1
+    blocks[place] = product(noise[place], known)
+    return form(file, blocks)
+
+
+def require_sense(file):
+    """Assert that constants are some, and that each unknown is met after what it depends on."""
+    assert all([*file["counts"], file["counts"], file["e"] >= 0, len(file["measure"]) < 2])
+    assert min(file.get("omega_joint", 0), *file.get("noise", {0: 0}).values()) >= 0
+    for one in file["classes"]:
+        assert one["mu"] < one["L"] > 0 <= one["omega"]
+        assert 0 <= one["alpha"] <= 1
+    met = [(one["gradient"], one["point"]) for one in file["evaluations"]]
+    losses = [one[law] for one in file["messages"] for law in set(one) & set(LAWS)]
+    met += zip(losses, (one["vector"] for one in file["messages"]), strict=True)
+    assert len({str(one) for one in losses}) == len(losses), "one error of two messages"
+    for unknown, needed in met:
+        for entries, before in zip(unknown, needed, strict=True):
+            place = entries.index(1) if any(entries) else len(entries)
+            assert not any([*entries[:place], *entries[place + 1 :], *before[place:]]), "order"
+    gradients = {(one["class"], str(one["point"])) for one in file["evaluations"]}
+    assert len(gradients) == len(file["evaluations"]), "two gradients at one point"
+
+
+def proved(file, left, used, equalities=()):
+    """Whether a form minus multiples is a sum of squares without a function value."""
+    terms = [(-one["multiplier"], inequality(file, one)) for one in used]
+    terms += [(-one["multiplier"], vanishing(file, one)) for one in equalities]
+    blocks, values, variance = total((1, left), *terms)
+    signs = all(one["multiplier"] >= 0 for one in used)
+    return signs and not any(values) and variance >= 0 and all(map(positive, blocks))
+
+
+def check(file):
+    """Return why a file proves no descent, or an empty text."""
+    file = numbers(file)
+    require_sense(file)
+    psi, after = (form(file, file[at]["blocks"], file[at]["values"]) for at in ("psi", "expected"))
+    after[2], measured = file["expected"]["variance"], psi
+    for name, places in file["measure"].items():
+        x, g, value = shared(file, places)
+        measured = {"at": value, "slope at": square(file, mean(file, g))}[name]
+    noise = form(file, total((0, psi[0])), variance=1)
+    left = total((1, psi), (-1, after), (-file["c"], measured), (file["e"], noise))
+    if not proved(file, left, file["inequalities"], file["equalities"]):
+        return "the descent is not proved"
+    if not proved(file, psi, file["below"]):
+        return "Psi may be negative"
+    if not (file["measure"] or any(psi[1]) or any(any(map(any, block)) for block in psi[0])):
+        return "Psi is 0, of which nothing follows"
+    if file["solution"]:
+        rest = form(file, file["start"]["psi"]["blocks"], file["start"]["psi"]["values"])
+        apart = total((1, square(file, x)), (-1, rest))
+        if not proved(file, apart, file["start"]["inequalities"]):
+            return "Psi at the start may be larger than |x - x*|^2"
+    return ""
+
+
+def told(file):
+    """Return the promise, and which functions and messages it is about, by its own numbers."""
+    file = numbers(file)
+    (name,) = file["measure"] or ["Psi"]
+    measure = {"at": "(f(x) - f*)", "slope at": "|grad f(x)|^2", "Psi": "Psi"}[name]
+    noise = f" + {file['e']} sigma^2" if "noise" in file else ""
+    words, counts = [], file["counts"]
+    for kind, own in enumerate(file["classes"]):
+        names = *(f"{count} clients" for count in counts), "the server", "the average"
+        parts = {"alpha": own["alpha"] < 1, "omega": own["omega"] > 0}
+        known = {"mu": own["mu"], "L": own["L"]} if kind != len(counts) else {}
+        known |= {name: own[name] for name, used in parts.items() if used}
+        if known:
+            words.append(f"{names[kind]} with " + ", ".join(f"{n} = {x}" for n, x in known.items()))
+    for one in file["assumptions"]:
+        words += [f"{name} with {constant}" for name, constant in one.items() if name != "infimum"]
+    words.append("f has a minimiser" if file["solution"] else "f is bounded from below")
+    if "omega_joint" in file:
+        words.append(f"messages that are drawn jointly with omega_joint = {file['omega_joint']}")
+    if "noise" in file:
+        words.append(f"sampled gradients with relative noise {file['noise']['relative']}")
+    start = ", and Psi <= |x - x*|^2 at the start," if file["solution"] else ""
+    return f"E[Psi+] <= Psi - {file['c']} {measure}{noise}{start} for {'; '.join(words)}"
+
+
+if __name__ == "__main__":
+    if not __debug__:
+        sys.exit("what is asserted is part of the check: run it without -O")
+    try:
+        text = Path(sys.argv[1]).read_text(encoding="utf-8")
+        given = json.loads(text, object_pairs_hook=once)
+        file, about = given["descent"], str(given["about"])
+        if reason := check(file):
+            sys.exit(reason)
+        print(f"proved: {told(file)}")
+        print(f"claimed by the file, not checked: Psi and E[Psi+] are those of {about!a}")
+    except Exception as error:
+        sys.exit(f"the file is no certificate ({error!r})")

@@ -1,0 +1,264 @@
+"""The file of a descent, and the checker of the file, which needs no certibit."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from certibit import (
+    CARDS,
+    EF21,
+    EF21SGDM,
+    SGD,
+    Assumption,
+    BoundedDissimilarity,
+    FunctionClass,
+    GradientNoise,
+    MeanSmoothness,
+    PolyakLojasiewicz,
+    QuasiStrongConvexity,
+    Refusal,
+    Similarity,
+    certify_descent,
+)
+from certibit.theory.export.descent_file import descent_file
+from certibit.theory.export.export import write_certificate
+
+PAGE = Path(__file__).parents[3] / "docs" / "check_descent.py"
+sys.path.append(str(PAGE.parent))
+import check_descent  # noqa: E402  (a page of the documentation)
+
+SMOOTH = FunctionClass.nonconvex(4, L=1.0)
+METHODS = {
+    "gd": CARDS["gd"].method(gamma=0.5),
+    "ef21": EF21(gamma=0.1),
+    "marina": CARDS["marina"].method(gamma=0.3, p=0.5),
+    "diana": CARDS["diana"].method(gamma=0.1, alpha=0.3),
+    "sgd": SGD(gamma=0.3),
+    "ef21-sgdm": EF21SGDM(gamma=0.05, eta=0.3),
+}
+CLASSES = {
+    "nonconvex": SMOOTH,
+    "uneven": FunctionClass.nonconvex(4, L=1.0, L_tilde=2.0),
+    "similar": replace(SMOOTH, assumptions=(Similarity(0.5), MeanSmoothness(0.9))),
+    "dissimilar": replace(SMOOTH, assumptions=(BoundedDissimilarity(2.0),)),
+    "gradual": replace(SMOOTH, assumptions=(PolyakLojasiewicz(0.1),)),
+    "convex": replace(SMOOTH, mu=0.0),
+    "star": replace(SMOOTH, assumptions=(QuasiStrongConvexity(0.1),)),
+    "stochastic": replace(SMOOTH, noise=GradientNoise()),
+    "alone": FunctionClass.nonconvex(1, L=1.0, noise=GradientNoise(0.3)),
+    "biased": replace(SMOOTH, bias=0.5, omega=0.2),
+    "joint": replace(SMOOTH, omega_joint=0.5),
+}
+ASKED = [
+    ("gd", "nonconvex"), ("gd", "gradual"), ("gd", "convex"), ("gd", "star"),
+    ("ef21", "nonconvex"), ("ef21", "uneven"), ("ef21", "biased"), ("ef21", "gradual"),
+    ("marina", "similar"), ("marina", "joint"), ("diana", "nonconvex"), ("diana", "convex"),
+    ("sgd", "stochastic"), ("sgd", "alone"), ("sgd", "dissimilar"), ("ef21-sgdm", "stochastic"),
+]  # fmt: skip
+
+
+@cache
+def written(name, label):
+    """Return the file of a method over a class."""
+    method, functions = METHODS[name], CLASSES[label]
+    if method.needs.compressor == "unbiased":
+        functions = replace(functions, omega=1.0)
+    if method.needs.compressor == "contractive" and functions.bias is None:
+        functions = replace(functions, alpha=0.5)
+    measure = "potential" if label == "gradual" else None
+    return json.dumps(descent_file(certify_descent(method, functions, measure=measure)))
+
+
+def descent(name, label):
+    return json.loads(written(name, label))["descent"]
+
+
+@pytest.mark.parametrize(("name", "label"), ASKED)
+def test_the_checker_accepts_what_is_written(name, label):
+    assert check_descent.check(descent(name, label)) == ""
+
+
+def test_the_checker_is_short_and_needs_nothing():
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(list(filter(str.strip, text.splitlines()))) < 250
+    imported = re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)
+    assert set(imported) == {"json", "sys", "fractions", "pathlib", "check_certificate"}
+
+
+def refused(file):
+    """Whether the checker refuses a file, or finds that it makes no sense."""
+    try:
+        return check_descent.check(file) != ""
+    except (ArithmeticError, AssertionError, LookupError, NameError, TypeError, ValueError):
+        return True
+
+
+def changed(file, where, change):
+    """Return a file with one entry, named by its keys, changed."""
+    other = copy.deepcopy(file)
+    *path, last = where
+    place = other
+    for key in path:
+        place = place[key]
+    place[last] = change(place[last])
+    return other
+
+
+def more(x):
+    return str(Fraction(x) * Fraction(1001, 1000) + Fraction(1, 1000))
+
+
+def less(x):
+    return str(Fraction(x) * Fraction(999, 1000) - Fraction(1, 1000))
+
+
+CHANGES = [
+    ("gd", "nonconvex", ("c",), more),
+    ("gd", "nonconvex", ("classes", 0, "L"), more),
+    ("gd", "nonconvex", ("assumptions", 0, "infimum"), less),
+    ("gd", "nonconvex", ("psi", "values", 0), less),
+    ("gd", "nonconvex", ("expected", "values", 0), more),
+    ("gd", "nonconvex", ("evaluations", 0, "gradient", 0, 0), more),
+    ("gd", "nonconvex", ("solution",), lambda _: 1),
+    ("gd", "nonconvex", ("below",), lambda _: []),
+    ("gd", "gradual", ("assumptions", 1, "polyak lojasiewicz"), less),
+    ("gd", "gradual", ("c",), more),
+    ("gd", "convex", ("start", "psi", "blocks", 0, 0, 0), more),
+    ("gd", "star", ("assumptions", 1, "quasi strong convexity"), lambda _: "0"),
+    ("gd", "star", ("solution",), lambda _: 0),
+    ("ef21", "nonconvex", ("classes", 0, "alpha"), less),
+    ("ef21", "nonconvex", ("messages", 0, "class"), lambda _: 1),
+    ("ef21", "uneven", ("assumptions", 1, "mean smoothness"), more),
+    ("ef21", "biased", ("classes", 0, "omega"), more),
+    ("marina", "similar", ("assumptions", 1, "similarity"), lambda _: "50"),
+    ("marina", "joint", ("omega_joint",), more),
+    ("marina", "joint", ("omega_joint",), lambda _: "-1"),
+    ("diana", "nonconvex", ("classes", 0, "omega"), lambda _: "100"),
+    ("diana", "nonconvex", ("equalities",), lambda _: []),
+    ("sgd", "stochastic", ("e",), less),
+    ("sgd", "stochastic", ("e",), lambda x: str(-Fraction(x))),
+    ("sgd", "alone", ("noise", "relative"), more),
+    ("sgd", "stochastic", ("counts", 0), lambda n: n - 1),
+    ("sgd", "stochastic", ("expected", "variance"), more),
+]
+
+
+@pytest.mark.parametrize(("name", "label", "where", "change"), CHANGES)
+def test_the_checker_refuses_what_is_changed(name, label, where, change):
+    file = descent(name, label)
+    assert not refused(file)
+    assert refused(changed(file, where, change))
+
+
+@pytest.mark.parametrize("kind", ["inequalities", "below"])
+def test_a_multiplier_below_0_is_refused(kind):
+    file = descent("ef21", "nonconvex")
+    for place in range(len(file[kind])):
+        other = changed(file, (kind, place, "multiplier"), lambda y: str(-Fraction(y)))
+        assert refused(other)
+
+
+def units(file, place):
+    """Return an unknown in all blocks, 0 where a block has none at this place."""
+    sizes = map(len, file["psi"]["blocks"])
+    return [[str(int(j == place)) for j in range(size)] for size in sizes]
+
+
+def contraction_as_noise():
+    """What a contraction loses is said to be orthogonal to what was sent."""
+    file = descent("ef21", "nonconvex")
+    file["equalities"] = [
+        {"multiplier": "1", "message": 0, "block": 0, "known": file["messages"][0]["vector"][0]}
+    ]
+    return file
+
+
+def noise_along_what_follows():
+    """A noise is said to be orthogonal to a gradient at a point that depends on the noise."""
+    file = descent("sgd", "stochastic")
+    noise = file["messages"][0]["sample"][0]
+    late = next(e for e in file["evaluations"] if e["point"][0][noise.index("1")] != "0")
+    file["equalities"].append(
+        {"multiplier": "1", "message": 0, "block": 0, "known": late["gradient"][0]}
+    )
+    return file
+
+
+def gradient_before_its_point():
+    file = descent("sgd", "stochastic")
+    noise = file["messages"][0]["sample"]
+    early = min(range(len(file["evaluations"])), key=lambda j: -len(file["evaluations"]) + j)
+    file["evaluations"][early]["point"] = noise
+    return file
+
+
+def one_noise_of_two_messages():
+    file = descent("diana", "nonconvex")
+    file["messages"].append(copy.deepcopy(file["messages"][0]))
+    return file
+
+
+def one_gradient_twice():
+    file = descent("gd", "nonconvex")
+    again = dict(file["evaluations"][0], gradient=units(file, len(file["psi"]["blocks"][0]) - 1))
+    file["evaluations"].append(again)
+    return file
+
+
+def links_of_one_client():
+    file = descent("sgd", "stochastic")
+    file["counts"] = [1]
+    return file
+
+
+def joint_and_independent():
+    file = descent("marina", "joint")
+    file["equalities"].append({"multiplier": "1", "message": 0})
+    return file
+
+
+FORGED = [
+    contraction_as_noise, noise_along_what_follows, gradient_before_its_point,
+    one_noise_of_two_messages, one_gradient_twice, links_of_one_client, joint_and_independent,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("forge", FORGED)
+def test_what_is_forged_is_refused(forge):
+    assert refused(forge())
+
+
+def test_the_checker_as_a_command(tmp_path):
+    path = tmp_path / "sgd.json"
+    path.write_text(written("sgd", "stochastic"), encoding="utf-8")
+
+    def said(*options):
+        words = [sys.executable, *options, str(PAGE), str(path)]
+        ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        assert (ran.returncode == 0) == ran.stdout.startswith("proved")
+        return ran.stdout + ran.stderr
+
+    assert "for 4 clients with mu = -1, L = 1; f is bounded from below" in said()
+    assert "without -O" in said("-O")
+    path.write_text(written("sgd", "stochastic").replace('"e"', '"E"'), encoding="utf-8")
+    assert "no certificate" in said()
+
+
+class Own(Assumption):
+    """An assumption of a user, that the file does not know."""
+
+
+def test_what_has_no_word_is_refused(tmp_path):
+    own = replace(SMOOTH, assumptions=(Own(),))
+    with pytest.raises(Refusal, match="no word in the file"):
+        descent_file(certify_descent(METHODS["gd"], own))
+    with pytest.raises(Refusal, match="not written for Rocq"):
+        write_certificate(certify_descent(METHODS["gd"], SMOOTH), tmp_path / "gd.v")

@@ -1,0 +1,212 @@
+"""The file of a descent, which ``docs/check_descent.py`` checks without this package."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+from certibit.data.errors import Refusal
+from certibit.theory.assumptions.assumption import Assumption
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+from certibit.theory.assumptions.infimum import Infimum
+from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
+from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
+from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
+from certibit.theory.assumptions.similarity import Similarity
+from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.theory.descent.start import step_and_start
+from certibit.theory.export.step_in_file import (
+    evaluations_of,
+    free_unknowns,
+    method_in_words,
+    places_of_end,
+    solutions_of,
+    unknown_in_blocks,
+    written_form,
+    written_number,
+    written_vector,
+)
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.rational_algebra import Rationals
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
+from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
+from certibit.theory.worlds.symbolic.interpolation import shared_calls
+
+KNOWN = (
+    BoundedDissimilarity,
+    Infimum,
+    MeanSmoothness,
+    PolyakLojasiewicz,
+    QuasiStrongConvexity,
+    Similarity,
+)
+"""The assumptions that the file has words for, each by its first constant."""
+
+
+def descent_file(proof: DescentCertificate) -> dict[str, Any]:
+    """Return what stands in the file of the proof of a descent.
+
+    Raises
+    ------
+    Refusal
+        If the file has no words for an assumption or a step.
+    """
+    rational_step, start = step_and_start(
+        proof.method, proof.functions, proof.potential, proof.measure
+    )
+    writer = _Writer(rational_step)
+    step, functions = rational_step.symbols, proof.functions
+    weights = list(map(rational, proof.weights))
+    now, after = rational_step.psi(weights)
+    written: dict[str, Any] = {
+        "counts": [int(one.count) for one in functions.kinds],
+        "classes": _classes(functions),
+        "assumptions": [
+            {one.name: written_number(getattr(one, fields(one)[0].name))}
+            for one in writer.assumptions.values()
+        ],
+        "solution": int(functions.has_solution),
+        "evaluations": [*evaluations_of(step, writer.kernels), *solutions_of(writer.kernels)],
+        "messages": writer.messages,
+        "psi": writer.form(now),
+        "expected": writer.form(after),
+        "c": str(proof.exact),
+        "e": str(proof.exact_e),
+        "measure": writer.measure(proof.measure.name),
+        "inequalities": writer.inequalities(proof.multipliers),
+        "equalities": [writer.equality(name, u) for name, u in proof.free.items() if u],
+        "below": writer.inequalities(proof.below),
+    }
+    if functions.noise is not None:
+        written["noise"] = {"relative": written_number(functions.noise.relative)}
+    if functions.omega_joint is not None:
+        written["omega_joint"] = written_number(functions.omega_joint)
+    if start is not None:
+        rest = writer.form(combination(weights, start.terms))
+        written["start"] = {"psi": rest, "inequalities": writer.inequalities(proof.starting)}
+    return {
+        "about": method_in_words(proof.method, functions),
+        "unknowns": [free_unknowns(step, kernel) for kernel in writer.kernels],
+        "descent": written,
+    }
+
+
+class _Writer:
+    """What a step has in a file: its messages, its assumptions, and inequalities by their names."""
+
+    def __init__(self, whole: RationalStep) -> None:
+        self.whole, self.step = whole, whole.symbols
+        self.functions = self.step.functions
+        self.kernels: list[Rationals] = [rationals(kernel) for kernel in self.step.kernels]
+        self.sent = dict(self.step.errors)
+        self.laws = {
+            int(name.split()[1]): name.split()[0]
+            for name in whole.inequalities
+            if re.fullmatch(r"(contraction|noise|sample) \d+", name)
+        }
+        self.numbers = {unknown: place for place, unknown in enumerate(self.laws)}
+        self.assumptions = _assumptions(self.functions)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages that lose something, and the sampled gradients."""
+        server = len(self.kernels) - 1
+        return [
+            {
+                "class": server if (kind := int(self.step.basis.kind[unknown])) < 0 else kind,
+                "vector": written_vector(self.sent[unknown], self.kernels),
+                law: written_vector(unknown_in_blocks(unknown, self.step), self.kernels),
+            }
+            for unknown, law in self.laws.items()
+        ]
+
+    def form(self, form: RationalForm) -> dict[str, Any]:
+        """Return a form with its coefficient of sigma^2."""
+        count = len(self.step.evaluations)
+        plain = RationalForm(form.blocks, form.values[:count])
+        return written_form(plain) | {"variance": str([*form.values[count:], 0][0])}
+
+    def measure(self, name: str) -> dict[str, list[int]]:
+        """Return where the model is evaluated, and what of it is measured."""
+        if name == "potential":
+            return {}
+        (measured,) = self.whole.measured
+        for places in shared_calls(self.step.evaluations, self.functions):
+            values = [int(j in places) for j in range(len(measured.values))]
+            if name == "gap" and list(measured.values) == values:
+                return {"at": places}
+            if name != "gap" and self._squared_mean(places) == measured.entries:
+                return {"slope at": places}
+        raise Refusal("a measure of a point where no gradient is evaluated has no word in the file")
+
+    def _squared_mean(self, places: list[int]) -> list[Any]:
+        """Return the entries of |grad f|^2 where all clients evaluate."""
+        slope = 0 * self.kernels[0][0]
+        for place in places:
+            one = self.step.evaluations[place]
+            share = rational(self.functions.kinds[one.kind].count) / int(self.functions.n)
+            slope = slope + share * self.kernels[0][one.gradient]
+        blocks = [slope[:, None] * slope[None], *(0 * k.T @ k for k in self.kernels[1:])]
+        return RationalForm(tuple(blocks), tuple(0 * x for x in self.whole.now[0].values)).entries
+
+    def inequalities(self, multipliers: Mapping[str, Fraction]) -> list[dict[str, Any]]:
+        """Return the inequalities that are used."""
+        return [self._inequality(name, y) for name, y in multipliers.items() if y]
+
+    def _inequality(self, name: str, multiplier: Fraction) -> dict[str, Any]:
+        own, kinds = {"multiplier": str(multiplier)}, len(self.kernels) - 1
+        if found := re.fullmatch(r"(joint noise|contraction|noise|sample) (\d+)", name):
+            number = self.numbers[int(found[2])]
+            own["multiplier"] = str(multiplier * self.functions.n)
+            return {**own, "message": number, "joint": int(found[1] == "joint noise")}
+        if name.startswith("local steps"):
+            raise Refusal("local steps in the proof of a descent have no word in its file")
+        label, ends = name.split(": ")
+        if label in self.assumptions:
+            number, kind = list(self.assumptions).index(label), kinds + 1
+            at = [places_of_end(end, kind, self.step, kinds) for end in ends.split(" to ")]
+            pair = dict(zip(("from", "to"), at, strict=False)) if len(at) > 1 else {"at": at[0]}
+            return {**own, "assumption": number, **pair}
+        kind = kinds + 1
+        if label != "average":
+            kind = next(e.kind for e in self.step.evaluations if e.function == label)
+        first, last = (places_of_end(end, kind, self.step, kinds) for end in ends.split(" to "))
+        return {**own, "class": kind, "from": first, "to": last}
+
+    def equality(self, name: str, multiplier: Fraction) -> dict[str, Any]:
+        """Return what is 0 in the mean for a noise."""
+        label, words = name.split(": ")
+        own = {"multiplier": str(multiplier), "message": self.numbers[int(label.split()[1])]}
+        if words == "of clients":
+            return own
+        number, block = map(int, re.findall(r"\d+", words))
+        return {**own, "block": block, "known": [str(x) for x in self.kernels[block][number]]}
+
+
+def _assumptions(functions: FunctionClass) -> dict[str, Assumption]:
+    """Return the assumptions of a class as proofs name them."""
+    every: list[Assumption] = list(functions.assumptions)
+    if functions.mu < 0:
+        every.insert(0, Infimum(functions.average_smoothness))
+    for one in every:
+        if not isinstance(one, KNOWN):
+            raise Refusal(f"{one!r} has no word in the file of a descent; leave it out")
+    return {
+        f"{one.name} {number}" if every.count(one) > 1 else one.name: one
+        for number, one in enumerate(every)
+    }
+
+
+def _classes(functions: FunctionClass) -> list[dict[str, str]]:
+    """Return the constants of the classes of clients, of the server, and of the average."""
+    kinds = range(-1, len(functions.kinds))
+    rows = [
+        (*functions.curvature(kind), functions.contraction(kind), functions.kinds[kind].omega)
+        for kind in kinds[1:]
+    ]
+    rows.append((*functions.curvature(-1), functions.contraction(-1), functions.omega_down))
+    if functions.L_f is not None:
+        rows.append((functions.average_convexity, functions.L_f, 1, 0))
+    names = "mu", "L", "alpha", "omega"
+    return [dict(zip(names, map(written_number, row), strict=True)) for row in rows]
