@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         total,
         where,
     )
+    from certibit.solvers.clock.network import Network
 
     # What is sent
     from certibit.solvers.compressors.base import Biased, Compressor
@@ -115,7 +116,6 @@ if TYPE_CHECKING:
 
     # What a run takes and gives
     from certibit.solvers.runs.budget import Budget, Record
-    from certibit.solvers.runs.network import Network
     from certibit.solvers.runs.trace import Trace
     from certibit.solvers.simulation.experiment import Experiment
     from certibit.solvers.store.store import Store

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from certibit.data.errors import Refusal
 from certibit.figures.bands import BAND
 from certibit.figures.text.tables import short_cost
-from certibit.solvers.runs.network import Network
-from certibit.solvers.runs.trace import Trace
+from certibit.solvers.clock.network import Network
+from certibit.solvers.runs.trace import SECONDS, Trace
 from certibit.solvers.total_bits import bits_name, require_weight, total_bits
 
 _COLUMNS = {
@@ -18,11 +18,11 @@ _COLUMNS = {
     "downlink bits": "downlink_bits",
     "rounds": "rounds",
     "gradients": "gradients",
+    SECONDS: SECONDS,
 }
-QUANTITIES = (*_COLUMNS, "total bits")
-"""Costs that are counted; total bits are bits + downlink * downlink bits."""
-SECONDS = "seconds"
-"""The cost that a network models from the counted ones."""
+QUANTITIES = (*(name for name in _COLUMNS if name != SECONDS), "total bits")
+"""Costs that are counted; total bits are bits + downlink * downlink bits. Runs on a network have
+modelled seconds, too."""
 _LEVELS = 200
 """Accuracies of a curve."""
 _NEVER = 1e300
@@ -96,20 +96,15 @@ def quantity_name(by: str, downlink: float, network: Network | None = None) -> s
     }[by]
 
 
-def costs_to(
-    trace: Trace, accuracy: float, by: str, downlink: float, network: Network | None = None
-) -> NDArray[np.float64]:
+def costs_to(trace: Trace, accuracy: float, by: str, downlink: float) -> NDArray[np.float64]:
     """Return the costs to an accuracy in the measure of the runs, (R,); NaN if not reached."""
-    return _counted(lambda column: trace.cost_to(accuracy, column), by, downlink, network)
+    return _counted(lambda column: trace.cost_to(accuracy, column), by, downlink)
 
 
 def _counted(
-    column: Callable[[str], NDArray[np.float64]], by: str, downlink: float, network: Network | None
+    column: Callable[[str], NDArray[np.float64]], by: str, downlink: float
 ) -> NDArray[np.float64]:
     """Return a quantity computed from the columns of a trace."""
-    if by == SECONDS and network is not None:
-        counted: NDArray[np.float64] = network.seconds(*map(column, _COLUMNS.values()))
-        return counted
     if by == "total bits":
         return total_bits(column("uplink_bits"), column("downlink_bits"), downlink)
     return column(_COLUMNS[by])
@@ -121,17 +116,15 @@ def spread(costs: NDArray[np.float64]) -> Spread:
     return Spread(float(median), float(low), float(high))
 
 
-def cost_curve(
-    trace: Trace, target: float, by: str, downlink: float, network: Network | None = None
-) -> CostCurve:
+def cost_curve(trace: Trace, target: float, by: str, downlink: float) -> CostCurve:
     """Return the cost of each accuracy down to the target; tables show its last point."""
     start = float(np.max(trace.columns[trace.measure][trace.columns["iteration"] == 0]))
     levels = np.geomspace(start, target, _LEVELS)
     levels[-1] = target
     low, median, high = percentiles(
-        np.array([costs_to(trace, level, by, downlink, network) for level in levels]).T
+        np.array([costs_to(trace, level, by, downlink) for level in levels]).T
     )
-    last = _counted(trace.final, by, downlink, network)
+    last = _counted(trace.final, by, downlink)
     diverged = 2 * trace.ending.count("diverged") >= len(trace.ending)
     return CostCurve(levels, median, low, high, float(np.median(last)), diverged)
 

@@ -45,7 +45,7 @@ LEVELS = [
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
     ["solvers.simulation"],
-    ["solvers.fast"],
+    ["solvers.fast", "solvers.clock"],
     ["solvers.runs"],
     ["solvers.store"],
     ["theory.assumptions"],

@@ -143,6 +143,11 @@ def test_the_walk(capsys):
     assert names["proof"].verify() == names["proof"].factor < 1
 
 
+def test_the_page_on_the_clock():
+    costs = run_page("docs/clock.md")["costs"]
+    assert (costs["lognormal:1"] > costs["equal"]).all()
+
+
 def test_a_plan(capsys):
     made = run_page("docs/plan.md")["made"]
     assert "bits per second: locodl" in capsys.readouterr().out

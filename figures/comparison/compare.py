@@ -1,6 +1,7 @@
 """Comparison of methods on a problem by their cost to given accuracies."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,11 +10,11 @@ from certibit.data.problem import Problem
 from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Entry, contestants
 from certibit.solvers.backend import mean, squared_norm
+from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
-from certibit.solvers.runs.network import Network, network_named
 from certibit.solvers.runs.trace import MEASURES, require_measure
 from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.covered_run import require_theorem, usual_measure
@@ -55,7 +56,8 @@ def compare(
     budget : Budget, optional
         Limits of a run that does not reach the finest target.
     network : Network or str, optional
-        The network for modelled seconds, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``.
+        The network for modelled seconds, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``, or in
+        words such as ``up=1e6,down=1e7,latency=0.01,gradient=1e-3,spread=lognormal:1``.
     store : Store, optional
         Where finished traces are kept and found again.
     strict : bool
@@ -99,14 +101,15 @@ def compare(
     targets = _targets(target, problem, measure)
     until = (budget or Budget()).aimed(targets[-1], measure)
     taking_part = contestants(problem, methods)
+    on = network_named(network) if isinstance(network, str) else network
+    options: dict[str, Any] = {} if on is None else {"network": on}
     traces = []
     for place, contestant in enumerate(taking_part):
         experiment = contestant.experiment
         require_theorem(contestant.card, experiment, strict=strict)
         finish = simulate if store is None else store.trace
         told = progress and _part(progress, place, len(taking_part))
-        traces.append(finish(experiment, seeds=seeds, budget=until, progress=told))
-    on = network_named(network) if isinstance(network, str) else network
+        traces.append(finish(experiment, seeds=seeds, budget=until, progress=told, **options))
     return Comparison(problem, taking_part, tuple(traces), targets, on)
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ from certibit.data.files.archive import load_arrays, save_arrays
 from certibit.data.problem import Problem
 from certibit.data.problems.selector import problem as problem_named
 from certibit.figures.comparison.contestants import Contestant
+from certibit.solvers.clock.network import Network
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import specification
-from certibit.solvers.runs.network import Network
 from certibit.solvers.runs.trace import Trace, require_columns
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS, card_of
@@ -31,7 +30,7 @@ def write_comparison(
     """Write contestants with their traces as an npz file that ends with its digest."""
     header = {
         "targets": list(targets),
-        "network": None if network is None else asdict(network),
+        "network": None if network is None else network.described,
         "contestants": [
             {"variant": each.variant, "specification": trace.specification, "ending": trace.ending}
             for each, trace in pairs

@@ -18,7 +18,6 @@ from certibit.figures.comparison.contestants import Contestant
 from certibit.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
 from certibit.figures.costs import (
     QUANTITIES,
-    SECONDS,
     Spread,
     cost_curve,
     costs_to,
@@ -27,9 +26,9 @@ from certibit.figures.costs import (
     spread,
 )
 from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.solvers.clock.network import Network
 from certibit.solvers.method import Method
-from certibit.solvers.runs.network import Network
-from certibit.solvers.runs.trace import MEASURES, Trace
+from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -41,7 +40,7 @@ class Comparison:
 
     The argument ``by`` is the cost: "bits" (sent per client), "downlink bits" (received per
     client), "rounds", "gradients" (per client) or "total bits" = bits + downlink * downlink bits.
-    "seconds" are modelled from these on the network of the comparison.
+    "seconds" are modelled on the network of the comparison.
 
     Attributes
     ----------
@@ -89,7 +88,7 @@ class Comparison:
         require_quantity(by, downlink, self.network)
         target = self._target(target)
         return {
-            contestant.name: costs_to(trace, target, by, downlink, self.network)
+            contestant.name: costs_to(trace, target, by, downlink)
             for contestant, trace in self._pairs
         }
 
@@ -116,7 +115,7 @@ class Comparison:
                 f"the median run of no contestant gets to {accuracy_name(target)}; "
                 "give a coarser target or a larger budget"
             )
-        return ranked(self._pairs, target, by, downlink, self.network)[0][0]
+        return ranked(self._pairs, target, by, downlink)[0][0]
 
     def table(self, downlink: float = 0.0) -> str:
         """Return a table of the median costs to each target as text.
@@ -151,7 +150,7 @@ class Comparison:
             "measure": self.measure,
             "seeds": list(self.traces[0].seeds),
             "downlink": downlink,
-            "network": None if self.network is None else asdict(self.network),
+            "network": None if self.network is None else self.network.described,
             "contestants": [
                 {
                     "name": contestant.name,
@@ -163,7 +162,7 @@ class Comparison:
                     "ending": list(trace.ending),
                     "costs": {
                         accuracy_name(target): {
-                            by: _summary(costs_to(trace, target, by, downlink, self.network))
+                            by: _summary(costs_to(trace, target, by, downlink))
                             for by in self._quantities
                         }
                         for target in self.targets
@@ -192,7 +191,7 @@ class Comparison:
         rows = []
         for contestant, trace in self._pairs:
             for target in self.targets:
-                costs = [costs_to(trace, target, by, downlink, self.network) for by in counted]
+                costs = [costs_to(trace, target, by, downlink) for by in counted]
                 rows += [
                     {
                         "contestant": contestant.name,
@@ -233,10 +232,7 @@ class Comparison:
         numbers = f"numbers: to {MEASURES[self.measure]} = {accuracy_name(self.targets[-1])}"
         return draw_cost_curves(
             self.contestants,
-            [
-                cost_curve(trace, self.targets[-1], x, downlink, self.network)
-                for trace in self.traces
-            ],
+            [cost_curve(trace, self.targets[-1], x, downlink) for trace in self.traces],
             quantity=quantity_name(x, downlink, self.network),
             measure=self.measure,
             title=(self.made, f"{self._over}{bands}; {numbers}"),

@@ -9,7 +9,6 @@ import numpy as np
 from certibit.data.terminal import paragraph, table, text_columns
 from certibit.figures.comparison.contestants import Contestant
 from certibit.figures.costs import (
-    SECONDS,
     Spread,
     band_text,
     cost_text,
@@ -17,8 +16,8 @@ from certibit.figures.costs import (
     spread,
 )
 from certibit.figures.text.tables import accuracy_name, short_cost
-from certibit.solvers.runs.network import Network
-from certibit.solvers.runs.trace import MEASURES, Trace
+from certibit.solvers.clock.network import Network
+from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
 from certibit.solvers.total_bits import total_text
 
 Ranked = tuple[Contestant, Trace]
@@ -30,16 +29,10 @@ _LEAST = 12
 
 
 def ranked(
-    pairs: Sequence[Ranked],
-    target: float,
-    by: str = "bits",
-    downlink: float = 0.0,
-    network: Network | None = None,
+    pairs: Sequence[Ranked], target: float, by: str = "bits", downlink: float = 0.0
 ) -> list[Ranked]:
     """Return the contestants with their traces, the one with the smallest median cost first."""
-    return sorted(
-        pairs, key=lambda pair: spread(costs_to(pair[1], target, by, downlink, network)).median
-    )
+    return sorted(pairs, key=lambda pair: spread(costs_to(pair[1], target, by, downlink)).median)
 
 
 def ranking_cells(
@@ -51,9 +44,9 @@ def ranking_cells(
     columns |= {by.removesuffix(" bits"): by} if by != "bits" else {}
     columns |= {_BAND: by, "rounds": "rounds", "gradients": "gradients"}
     rows = []
-    for contestant, trace in ranked(pairs, target, by, downlink, network):
+    for contestant, trace in ranked(pairs, target, by, downlink):
         spreads = {
-            head: spread(costs_to(trace, target, counted, downlink, network))
+            head: spread(costs_to(trace, target, counted, downlink))
             for head, counted in columns.items()
         }
         cells = [_cell(head, each) for head, each in spreads.items()]

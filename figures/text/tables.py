@@ -13,7 +13,7 @@ from certibit.data.problems.heterogeneity import heterogeneity
 from certibit.data.terminal import paragraph, table
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import STAGNATION
-from certibit.solvers.runs.trace import MEASURES, Trace
+from certibit.solvers.runs.trace import MEASURES, MODELLED, Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import total_bits, total_text
 
@@ -81,6 +81,7 @@ def cost_table(
     measure = trace.measure if measure is None else measure
     names = ("bits up", "down", "total") if downlink else ("bits per client",)
     written = short_cost if downlink else count_text
+    timed = [name for name in MODELLED if name in trace.columns]
     rows = []
     for accuracy in accuracies:
         up, down = (trace.cost_to(accuracy, f"{way}link_bits", measure) for way in ("up", "down"))
@@ -88,6 +89,7 @@ def cost_table(
         reached = int(np.count_nonzero(~np.isnan(bits)))
         ends = [written(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else []
         counted = (up, down, bits) if downlink else (up,)
+        seconds = [late_median(trace.cost_to(accuracy, name, measure)) for name in timed]
         rows.append(
             (
                 accuracy_name(accuracy),
@@ -95,10 +97,11 @@ def cost_table(
                 " to ".join(ends) or ABSENT,
                 count_text(late_median(trace.cost_to(accuracy, "rounds", measure))),
                 count_text(late_median(trace.cost_to(accuracy, "gradients", measure))),
+                *map(short_cost, seconds),
                 f"{reached} of {bits.size}",
             )
         )
-    header = (MEASURES[measure], *names, "least to most", "rounds", "gradients", "runs")
+    header = (MEASURES[measure], *names, "least to most", "rounds", "gradients", *timed, "runs")
     return "\n".join(filter(None, [total_text(downlink), table(header, rows, texts=1)]))
 
 
@@ -131,8 +134,12 @@ def summary(
     measure = trace.measure if measure is None else measure
     bits_to = [trace.bits_to(accuracy, downlink, measure) for accuracy in accuracies]
     bits, measures = ("uplink_bits", "downlink_bits"), tuple(MEASURES)
-    columns = ("rounds", "iteration", "gradients", *bits, *measures)
-    names = ("rounds", "iterations", "gradients", *bits, *measures)
+    timed = [name for name in MODELLED if name in trace.columns]
+    columns = ("rounds", "iteration", "gradients", *bits, *measures, *timed)
+    names = ("rounds", "iterations", "gradients", *bits, *measures, *timed)
+    timed_to = {
+        name: [trace.cost_to(accuracy, name, measure) for accuracy in accuracies] for name in timed
+    }
     final = {name: trace.final(column) for name, column in zip(names, columns, strict=True)}
     runs = [
         {
@@ -140,6 +147,13 @@ def summary(
             "bits_to": {
                 accuracy_name(accuracy): json_number(bits[run])
                 for accuracy, bits in zip(accuracies, bits_to, strict=True)
+            },
+            **{
+                f"{name}_to": {
+                    accuracy_name(accuracy): json_number(costs[run])
+                    for accuracy, costs in zip(accuracies, timed_to[name], strict=True)
+                }
+                for name in timed
             },
             "ending": trace.ending[run],
             **{name: json_number(values[run]) for name, values in final.items()},

@@ -200,7 +200,7 @@ class Budget:
     ) -> dict[str, NDArray[np.float64]]:
         """Return the fraction of each limit that runs have used at a recorded point, (R,) each.
 
-        A limit is reached from 1 on. ``point`` holds columns of a trace and the seconds so far;
+        A limit is reached from 1 on. ``point`` holds columns of a trace and the time ``elapsed``;
         ``first`` is the measure at the start.
         """
         used = {"iterations": point["iteration"] / self.iterations}
@@ -211,7 +211,7 @@ class Budget:
         if self.gradients is not None:
             used["gradients"] = point["gradients"] / self.gradients
         if self.seconds is not None:
-            used["seconds"] = point["seconds"] / self.seconds
+            used["seconds"] = point["elapsed"] / self.seconds
         if self.accuracy is not None:
             now = point[self.measure]
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.files.archive import Arrays
 from certibit.solvers.libraries import host, like
-from certibit.solvers.runs.trace import COLUMNS, Column, require, require_columns
+from certibit.solvers.runs.trace import Column, require, require_columns
 from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams
@@ -87,7 +87,7 @@ class Carried:
     @property
     def columns(self) -> dict[str, Column]:
         """The recorded points so far, sorted by run."""
-        columns = {name: np.concatenate([row[name] for row in self.rows]) for name in COLUMNS}
+        columns = {name: np.concatenate([row[name] for row in self.rows]) for name in self.rows[0]}
         order = np.argsort(columns["run"], kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
@@ -133,7 +133,7 @@ class Carried:
         columns, spent = _under("column", written), _under("ledger", written)
         require_columns(columns, runs)
         for name, start in self.ledger.spent.items():
-            _require_array(name, spent[name], host(start).dtype, runs)
+            _require_array(name, spent[name], host(start).dtype, *start.shape)
         state = _read_state(self.state, _under("state", written), active.size)
         for prefix, streams in (("stream", self.streams), ("noise", self.noise)):
             if streams is not None:
@@ -185,5 +185,6 @@ def _under(prefix: str, written: Arrays) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(start): x for name, x in written.items() if name.startswith(start)}
 
 
-def _require_array(name: str, array: NDArray[Any], kind: Any, size: int) -> None:
-    require(array.dtype == kind and array.shape == (size,), f"its {name} does not fit {size} runs")
+def _require_array(name: str, array: NDArray[Any], kind: Any, *shape: int) -> None:
+    fits = array.dtype == kind and array.shape == shape
+    require(fits, f"its {name} does not fit {shape[0]} runs")

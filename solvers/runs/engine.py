@@ -10,6 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.own.description import description
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
+from certibit.solvers.clock.network import Network
 from certibit.solvers.libraries import fitting_library, transfer
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
@@ -18,7 +19,7 @@ from certibit.solvers.runs.loop import Loop, Progress
 from certibit.solvers.runs.origin import origin
 from certibit.solvers.runs.points import Callback, RecordedPotential, Wishes
 from certibit.solvers.runs.seeds import fitted_seeds
-from certibit.solvers.runs.trace import COLUMNS, Column, Trace
+from certibit.solvers.runs.trace import Column, Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.memory_of_runs import require_memory_of_runs
 from certibit.solvers.state import batch, narrow
@@ -41,6 +42,7 @@ def simulate(
     checkpoint: Checkpoint | None = None,
     callback: Callback | None = None,
     keep_model: bool = False,
+    network: Network | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0, R runs in batches of a fast size.
 
@@ -72,6 +74,9 @@ def simulate(
         end if it returns true.
     keep_model : bool
         Whether the trace stores the last model of every run as ``x``.
+    network : Network, optional
+        The network whose seconds the trace has as a column. Such a run is on the host, without
+        compiled local steps.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def simulate(
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
-        dtype=dtype, keep_model=keep_model,
+        dtype=dtype, keep_model=keep_model, network=network,
     )  # fmt: skip
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
@@ -109,7 +114,8 @@ def simulate(
                 method=transfer(narrow(method, some), library, dtype),
                 problem=transfer(narrow(problem, some), library, dtype),
             )
-            loop = Loop(part, tuple(run_seeds[run] for run in some), wishes, wire=wire)
+            part_seeds = tuple(run_seeds[run] for run in some)
+            loop = Loop(part, part_seeds, wishes, wire=wire, network=network)
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
             end = loop.finish(
                 lambda fraction, done=done, share=share: tell(done + share * fraction),  # type: ignore[misc]
@@ -120,7 +126,7 @@ def simulate(
             parts.append(columns | {"run": some[columns["run"]]})
             models.append(end.models)
             ending += end.ending
-    columns = {name: np.concatenate([some[name] for some in parts]) for name in COLUMNS}
+    columns = {name: np.concatenate([some[name] for some in parts]) for name in parts[0]}
     final = np.concatenate(models, axis=2) if keep_model else None
     return Trace(settings | {"origin": origin(problem)}, columns, tuple(ending), final)
 
@@ -145,6 +151,7 @@ def specification(
     library: str | None = None,
     dtype: str = "float64",
     keep_model: bool = False,
+    network: Network | None = None,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
     if not isinstance(budget, Budget):
@@ -152,7 +159,9 @@ def specification(
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     if library is None:
-        library = "numpy" if wire else fitting_library(experiment.n * experiment.d * len(run_seeds))
+        on_host = wire or network is not None
+        size = experiment.n * experiment.d * len(run_seeds)
+        library = "numpy" if on_host else fitting_library(size)
     return {
         "problem": problem.specification,
         "method": {"name": method.name, "parameters": _values(method)},
@@ -164,6 +173,7 @@ def specification(
         "library": library,
         "dtype": dtype,
         **({"keep_model": True} if keep_model else {}),
+        **({"network": network.described} if network else {}),
     }
 
 

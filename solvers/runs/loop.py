@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import is_numpy
 from certibit.data.problem import Problem
+from certibit.solvers.clock.network import Network
+from certibit.solvers.clock.timed_world import timed_world
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.points import Points, Wishes
@@ -33,10 +35,15 @@ class Loop:
         wishes: Wishes,
         *,
         wire: bool,
+        network: Network | None = None,
     ) -> None:
         started = time.perf_counter()
         self._wishes, self._method = wishes, experiment.method
-        self._channel, self._oracle = simulated_world(experiment, seeds, wire)
+        self._channel, self._oracle = (
+            simulated_world(experiment, seeds, wire)
+            if network is None
+            else timed_world(experiment, seeds, wire, network)
+        )
         self._on_host = is_numpy(self._channel.template)
         start = self._method.start(self._channel.template, self._oracle, self._channel)
         self.now = Carried.at_start(
@@ -47,7 +54,8 @@ class Loop:
             self._oracle.tape.streams if self._oracle.tape else None,
         )
         self._points = Points(self.now, wishes, started)
-        self._channel, self._oracle = world_of_runs(self._channel, self._oracle)
+        if network is None:
+            self._channel, self._oracle = world_of_runs(self._channel, self._oracle)
         self._prepare()
 
     def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:

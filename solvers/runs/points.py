@@ -16,7 +16,7 @@ from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
 from certibit.solvers.runs.carried import Carried
-from certibit.solvers.runs.trace import Column
+from certibit.solvers.runs.trace import MODELLED, Column
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.state import narrow, take, taken
 
@@ -175,6 +175,7 @@ class Points:
             "distance": host(squared_norm(x - problem.x_star))[0, 0],
             "squared_gradient": slope,
             "lyapunov": host(point.lyapunov)[point.positions],
+            **{name: spent[name] for name in MODELLED if name in spent},
         }
         now.rows.append(row)
         if not point.iteration.any():
@@ -182,7 +183,7 @@ class Points:
         budget.require_traffic(row)
         clock = np.full(runs.size, time.perf_counter() - self._started)
         used = {"stagnated": self._stagnation(row)}
-        used |= budget.used(row | {"seconds": clock}, now.first_measure[runs])
+        used |= budget.used(row | {"elapsed": clock}, now.first_measure[runs])
         used["diverged"] = 1.0 - np.isfinite(gap)
         if callback is not None and callback(row | {"x": x}):
             used["callback"] = np.ones(runs.size)

@@ -39,6 +39,10 @@ COLUMNS = {
     "lyapunov": "value of the Lyapunov function of a theorem; NaN without one",
 }
 
+SECONDS = "seconds"
+MODELLED = {SECONDS: "seconds on the network of the run, modelled"}
+"""The columns that only a run on a network has."""
+
 MEASURES = {"gap": "f - f*", "squared_gradient": "|grad f|^2"}
 """The columns that a run can aim at a small value of, as tables write them."""
 
@@ -62,7 +66,8 @@ class Trace:
         record, wire, array library and dtype; under ``origin`` the versions, the commit of a
         checkout and the storage of the data. It can be written as JSON.
     columns : mapping
-        One array per name in ``COLUMNS``, one entry per recorded point, sorted by run.
+        One array per name in ``COLUMNS``, and "seconds" of a run on a network; one entry per
+        recorded point, sorted by run.
     ending : tuple of str
         What ended each run: "bits", "rounds", "gradients", "gap", "squared_gradient", "seconds",
         "iterations", "callback", "stagnated" or "diverged".
@@ -203,7 +208,7 @@ class Trace:
         Refusal
             If there is no such column, or the weight is negative or not finite.
         """
-        known = [name for name in (*COLUMNS, TOTAL) if name != "run"]
+        known = [name for name in (*self.columns, TOTAL) if name != "run"]
         if x not in known:
             raise Refusal(f"a trace has no column {x!r}; choose one of {', '.join(known)}")
         require_weight(downlink)
@@ -214,7 +219,7 @@ class Trace:
             [weighed.run(run) for run in range(len(self.seeds))],
             x,
             self.measure,
-            (COLUMNS.get(x, bits_name(downlink)), MEASURES[self.measure]),
+            ((COLUMNS | MODELLED).get(x, bits_name(downlink)), MEASURES[self.measure]),
             repr(self),
         )
         return canvas
@@ -284,7 +289,7 @@ def _optional(module: str, package: str) -> Any:
 
 def require_columns(columns: Mapping[str, Column], runs: int) -> None:
     """Raise ValueError unless these are the columns of so many runs."""
-    wrong = ", ".join(sorted(set(COLUMNS) ^ set(columns)))
+    wrong = ", ".join(sorted(set(COLUMNS) ^ (set(columns) - set(MODELLED))))
     require(not wrong, f"it does not have the columns of a trace; look at {wrong}")
     run = columns["run"]
     for name, column in columns.items():

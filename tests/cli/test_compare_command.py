@@ -51,6 +51,8 @@ def test_compare_models_seconds_on_a_network(capsys):
 def test_compare_computes_nothing_twice(capsys, monkeypatch):
     assert main(COMPARE) == 0
     first = capsys.readouterr().out
+    assert main([*COMPARE, "--network", "lte"]) == 0
+    capsys.readouterr()
 
     def again(*arguments, **options):
         raise AssertionError("it is run again")

@@ -105,12 +105,12 @@ def mean_for_median(costs_of_runs):
     return replace(spread(costs_of_runs), median=float(np.mean(costs_of_runs)))
 
 
-def without_downlink(trace, accuracy, by, downlink, network=None):
+def without_downlink(trace, accuracy, by, downlink):
     return costs.costs_to(trace, accuracy, by, 0.0)
 
 
-def last_for_first(trace, accuracy, by, downlink, network=None):
-    return costs._counted(trace.final, by, downlink, network)
+def last_for_first(trace, accuracy, by, downlink):
+    return costs._counted(trace.final, by, downlink)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.figures.plan.plan_drawing import draw_map
+from certibit.solvers.clock.network import NETWORKS, Network, amount, network_named, read_amount
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
 from certibit.theory.checks.method.promise import promise
 from certibit.theory.plan.crossover import fastest, reigns
 from certibit.theory.plan.offers import SAMPLED_WORK, Costs

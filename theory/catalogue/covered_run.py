@@ -10,6 +10,7 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem, is_strongly_convex
 from certibit.data.problems.ridge_problem import RidgeProblem
+from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as compressor_named
 from certibit.solvers.method import Method, require_positive
@@ -49,6 +50,7 @@ def run(
     keep_model: bool = False,
     card: Card | None = None,
     strict: bool = False,
+    network: Network | str | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0; warn if no theorem covers the parameters.
 
@@ -86,6 +88,9 @@ def run(
         The card of the method; by default that of the catalogue, if there is one.
     strict : bool
         Whether parameters outside every theorem are refused, and methods without a theorem.
+    network : Network or str, optional
+        The network, or its name, whose modelled seconds the trace has as a column. Such a run is
+        on the host, without compiled local steps.
 
     Returns
     -------
@@ -142,6 +147,7 @@ def run(
         progress=progress,
         callback=callback,
         keep_model=keep_model,
+        network=network_named(network) if isinstance(network, str) else network,
     )
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem, is_strongly_convex
+from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import Budget
-from certibit.solvers.runs.network import Network, network_named
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.plan.crossover import Reign, reigns
@@ -30,7 +30,7 @@ class Plan:
     target : float
         The accuracy f - f*.
     network : Network
-        What seconds are modelled on.
+        What seconds are modelled on: the link and the speed of the slowest client.
     offers : tuple of Offer
         The best rule of every method with every compressor, the fastest first.
 
@@ -55,7 +55,8 @@ class Plan:
 
     def on(self, network: Network) -> "Plan":
         """Return the same offers ranked on another network."""
-        return replace(self, network=network, offers=_ranked(self.offers, network))
+        on = network.slowest(self.problem.n)
+        return replace(self, network=on, offers=_ranked(self.offers, on))
 
     def crossover(self) -> tuple[Reign, ...]:
         """Return the fastest offer by promise for every uplink, from slow to fast uplinks."""
@@ -103,7 +104,8 @@ def plan(
     target : float
         The accuracy f - f*.
     network : Network or str
-        What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``.
+        What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``, or in
+        words such as ``lan,spread=lognormal:1``. The slowest client counts, as in the plan.
     methods : sequence of str, optional
         Names of the catalogue, or ``path/to/file.py`` with a card; by default, all methods with
         theorems for strongly convex problems.
@@ -133,6 +135,7 @@ def plan(
     if not 0 < target < start:
         raise Refusal(f"the target f - f* = {target:g}; give one between 0 and {start:.3g}")
     on = network_named(network) if isinstance(network, str) else network
+    on = on.slowest(problem.n)
     cards = METHODS.values() if methods is None else [find_card(name) for name in methods]
     sent = (
         usual_compressors(problem.n, problem.d)

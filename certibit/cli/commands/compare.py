@@ -32,7 +32,7 @@ from certibit.figures.comparison.comparison_record import (
     keep_comparison,
     require_name,
 )
-from certibit.figures.costs import SECONDS
+from certibit.solvers.runs.trace import SECONDS
 from certibit.solvers.store.store import Store
 
 

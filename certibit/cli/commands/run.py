@@ -8,12 +8,14 @@ from certibit.cli.words.options import (
     add_downlink_weight,
     add_experiment,
     add_limits,
+    add_network,
     add_parameters,
     add_strict,
     add_until,
     read_downlink_weight,
     read_experiment,
     read_limits,
+    read_network,
     read_until,
 )
 from certibit.cli.words.plain_options import add_json, add_seeds
@@ -40,6 +42,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     add_parameters(parser)
     add_downlink_weight(parser)
+    add_network(parser, None)
     parser.add_argument("--wire", action="store_true", help="send every message as bytes")
     parser.add_argument(
         "--library",
@@ -67,6 +70,7 @@ def run_method(chosen: argparse.Namespace) -> None:
             budget=budget,
             wire=chosen.wire,
             library=chosen.library,
+            network=read_network(chosen),
             progress=progress,
         )
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]

@@ -4,6 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from certibit.cli.words.plain_options import count, read_output
 from certibit.data.losses.loss_selector import LOSSES
@@ -11,10 +12,10 @@ from certibit.data.problem import Problem
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.data.problems.selector import KAPPA, problem
+from certibit.solvers.clock.network import NETWORKS, Network, network_named, read_amount
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
-from certibit.solvers.runs.network import NETWORKS, Network, network_named, read_amount
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import require_weight
 from certibit.theory.card import Card
@@ -64,7 +65,10 @@ def read_problem(chosen: argparse.Namespace) -> RidgeProblem | NonconvexProblem:
 def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
     """Add ``--network`` and its numbers: rates, latency, the time of a gradient."""
     parser.add_argument(
-        "--network", default=default, help=f"network for modelled seconds: {', '.join(NETWORKS)}"
+        "--network",
+        default=default,
+        help=f"network for modelled seconds: {', '.join(NETWORKS)}, or in words such as "
+        "up=1e6,down=1e8,latency=0.01,gradient=1e-3,spread=lognormal:1",
     )
     parser.add_argument(
         "--uplink", metavar="RATE", help="such as 1Mbit, instead of that of the network"
@@ -77,7 +81,7 @@ def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
 def read_network(chosen: argparse.Namespace) -> Network | None:
     """Return the named network with the given numbers; None without any of these options."""
     units = {"uplink": "bit", "downlink": "bit", "latency": "s", "gradient": "s"}
-    said = {
+    said: dict[str, Any] = {
         name: read_amount(getattr(chosen, name), unit)
         for name, unit in units.items()
         if getattr(chosen, name) is not None
