@@ -47,6 +47,7 @@ LEVELS = [
     ["solvers.simulation"],
     ["solvers.fast", "solvers.clock"],
     ["solvers.runs"],
+    ["solvers.events"],
     ["solvers.store"],
     ["theory.assumptions"],
     ["theory", "theory.cones"],
@@ -62,6 +63,7 @@ LEVELS = [
     ["theory.tool.draws", "theory.tool.traces"],
     ["theory.tool"],
     ["theory.chains", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
+    ["theory.asynchronous"],
     ["theory.plan", "theory.audit.normalised_ef21"],
     ["theory.audit"],
     ["figures.text"],
@@ -111,6 +113,11 @@ EXTENSIONS = {
     "estimator": ["certibit.estimator"],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],
     "export": ["theory.export", "certibit.cli.commands.export"],
+    "events": [
+        "solvers.events",
+        "theory.asynchronous",
+        "certibit.cli.commands.asynchronous",
+    ],
     "discover": [
         "theory.discover",
         "data.files.kept_lines",

@@ -80,6 +80,10 @@ SCHEMA = {
     "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],
     "count": ["count", "top-k:2 of 9"],
     "check": ["check", "quadratic:d=4@3", "gd", "--kappa", "9", "--seeds", "2"],
+    "asynchronous": [
+        *("asynchronous", "quadratic:d=4@3:nonconvex:noise=1", "rennala-sgd"),
+        *("--seeds", "2", "--until-gradient", "0.5"),
+    ],
     "certify": ["certify", "gd", "--kappa", "9", "--optimise", "rounds"],
     "chain": ["chain", "gd", "--kappa", "9", "--steps", "2"],
     "discover": [
@@ -135,6 +139,6 @@ def test_every_key_of_json_is_documented(capsys, monkeypatch, tmp_path, command,
     if "as for `run`" in rows:
         rows += page.split("| `run` |")[1].split("\n| `")[0]
     found.pop("multipliers", None)  # data: the names of inequalities
-    data = {"gamma", "chi", "rho", "p", "omega", "1e-1", "1e-2", "1e-3", "top-k:2 of 9", "bits",
-            "downlink bits", "rounds", "gradients", "total bits"}  # fmt: skip
+    data = {"gamma", "S", "chi", "rho", "p", "omega", "1e-1", "1e-2", "1e-3", "top-k:2 of 9",
+            "bits", "downlink bits", "rounds", "gradients", "total bits"}  # fmt: skip
     assert {key for key in keys(found) - data if f"`{key}`" not in rows} == set()

@@ -1,0 +1,1 @@
+"""Promised seconds of methods whose server acts on every arrival."""
