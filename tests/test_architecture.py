@@ -47,7 +47,7 @@ LEVELS = [
     ["solvers.simulation"],
     ["solvers.fast", "solvers.clock"],
     ["solvers.runs"],
-    ["solvers.events"],
+    ["solvers.events", "solvers.processes"],
     ["solvers.store"],
     ["theory.assumptions"],
     ["theory", "theory.cones"],
@@ -109,6 +109,7 @@ EXTENSIONS = {
         *(f"certibit.cli.commands.{name}" for name in ("scaling", "theory")),
         *("figures.pool", "figures.workers", "solvers.runs.grid"),  # many jobs at once
     ],
+    "processes": ["solvers.processes"],
     "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],

@@ -391,7 +391,7 @@ def _to_bits(codes: Codes, width: int) -> NDArray[np.uint8]:
     """Codes (n, count, R) to bits (n, R, count * width), the highest first."""
     octets = np.moveaxis(codes, 1, 2).astype(">u8")[..., np.newaxis].view(np.uint8)
     bits = np.unpackbits(octets, axis=3)[..., 64 - width :]
-    return bits.reshape(*bits.shape[:2], -1)
+    return bits.reshape(*bits.shape[:2], codes.shape[1] * width)
 
 
 def _to_codes(bits: NDArray[np.uint8], count: int) -> Codes:

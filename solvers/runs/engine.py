@@ -1,6 +1,6 @@
 """The engine: runs a method with all its seeds, in batches that are one array program each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from certibit.solvers.libraries import fitting_library, transfer
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Checkpoint
-from certibit.solvers.runs.loop import Loop, Progress
+from certibit.solvers.runs.loop import BatchLoop, Loop, Progress
 from certibit.solvers.runs.origin import origin
 from certibit.solvers.runs.points import Callback, RecordedPotential, Wishes
 from certibit.solvers.runs.seeds import fitted_seeds
@@ -43,6 +43,7 @@ def simulate(
     callback: Callback | None = None,
     keep_model: bool = False,
     network: Network | None = None,
+    loop: Callable[..., BatchLoop] = Loop,
 ) -> Trace:
     """Run a method on a problem from its x_0, R runs in batches of a fast size.
 
@@ -77,6 +78,8 @@ def simulate(
     network : Network, optional
         The network whose seconds the trace has as a column. Such a run is on the host, without
         compiled local steps.
+    loop : callable
+        What makes the loop of a batch of runs, as the class :class:`Loop` does.
 
     Returns
     -------
@@ -105,19 +108,13 @@ def simulate(
     parts: list[dict[str, Column]] = []
     models: list[Column] = []
     ending: list[str] = []
-    batches = _batches(len(run_seeds), experiment.n * experiment.d, library)
-    require_memory_of_runs(experiment, batches[0].size)
+    batches = list(batches_of_runs(experiment, seeds, library, dtype))
+    require_memory_of_runs(experiment, len(batches[0][0]))
     with quiet_machine():
-        for number, some in enumerate(batches):
-            part = replace(
-                experiment,
-                method=transfer(narrow(method, some), library, dtype),
-                problem=transfer(narrow(problem, some), library, dtype),
-            )
-            part_seeds = tuple(run_seeds[run] for run in some)
-            loop = Loop(part, part_seeds, wishes, wire=wire, network=network)
+        for number, (some, part, own_seeds) in enumerate(batches):
+            going = loop(part, own_seeds, wishes, wire=wire, network=network)
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
-            end = loop.finish(
+            end = going.finish(
                 lambda fraction, done=done, share=share: tell(done + share * fraction),  # type: ignore[misc]
                 number,
                 checkpoint,
@@ -129,6 +126,21 @@ def simulate(
     columns = {name: np.concatenate([some[name] for some in parts]) for name in parts[0]}
     final = np.concatenate(models, axis=2) if keep_model else None
     return Trace(settings | {"origin": origin(problem)}, columns, tuple(ending), final)
+
+
+def batches_of_runs(
+    experiment: Experiment[Problem], seeds: int | Sequence[int], library: str, dtype: str
+) -> Iterator[tuple[NDArray[np.intp], Experiment[Problem], tuple[int, ...]]]:
+    """Yield batches of the runs: their positions, their experiment, their seeds."""
+    method, problem = experiment.method, experiment.problem
+    run_seeds = fitted_seeds(seeds, batch(method, problem))
+    for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
+        part = replace(
+            experiment,
+            method=transfer(narrow(method, some), library, dtype),
+            problem=transfer(narrow(problem, some), library, dtype),
+        )
+        yield some, part, tuple(run_seeds[run] for run in some)
 
 
 def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:

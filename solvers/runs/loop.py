@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,13 @@ from certibit.solvers.state import copied, narrow, take
 
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""
+
+
+class BatchLoop(Protocol):
+    """The runs of one batch, wherever they are computed."""
+
+    def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
+        """Go on until no run is left; return what they carry then."""
 
 
 class Loop:

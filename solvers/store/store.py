@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +109,16 @@ class Store:
         return _load(path, specification(experiment, **options))
 
     def trace(
-        self, experiment: Experiment[Problem], *, progress: Progress | None = None, **options: Any
+        self,
+        experiment: Experiment[Problem],
+        *,
+        progress: Progress | None = None,
+        simulated: Callable[..., Trace] | None = None,
+        **options: Any,
     ) -> Trace:
         """Load a finished trace, or compute and save it; options as in :func:`simulate`.
+
+        ``simulated`` computes it in place of that function, with the same result.
 
         Warns
         -----
@@ -121,26 +128,30 @@ class Store:
         CutWarning
             If the limits of the store have ended runs.
         """
-        trace = self._finished(experiment, progress, self._limited(options))
+        trace = self._finished(experiment, simulated or simulate, progress, self._limited(options))
         self._tell_cut(trace, experiment, options["budget"])
         return trace
 
     def _finished(
-        self, experiment: Experiment[Problem], progress: Progress | None, options: dict[str, Any]
+        self,
+        experiment: Experiment[Problem],
+        simulated: Callable[..., Trace],
+        progress: Progress | None,
+        options: dict[str, Any],
     ) -> Trace:
         """Load a finished trace, or run it and save it."""
         try:
             path = self.path(experiment, **options)
         except NoSourceError as reason:
             warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=3)
-            return simulate(experiment, progress=progress, **options)
+            return simulated(experiment, progress=progress, **options)
         asked = specification(experiment, **options)
         checkpoint = Checkpoint(path, asked)
         if self.fresh:
             checkpoint.remove()
         trace = None if self.fresh else _load(path, asked)
         if trace is None:
-            trace = simulate(experiment, progress=progress, checkpoint=checkpoint, **options)
+            trace = simulated(experiment, progress=progress, checkpoint=checkpoint, **options)
             if not self._is_still(path, experiment, options):
                 warnings.warn(
                     f"this trace of {experiment.method.name} is not kept: its program has changed "

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from certibit.cli.words.options import (
     add_downlink_weight,
@@ -18,13 +20,16 @@ from certibit.cli.words.options import (
     read_network,
     read_until,
 )
-from certibit.cli.words.plain_options import add_json, add_seeds
+from certibit.cli.words.plain_options import add_json, add_seeds, folder_to_write
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.tables import cost_table, describe, describe_endings, summary
 from certibit.solvers.libraries import LIBRARIES
+from certibit.solvers.registry import extension
 from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.covered_run import require_theorem
 
 _FINEST = 1e-30
@@ -45,6 +50,15 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_network(parser, None)
     parser.add_argument("--wire", action="store_true", help="send every message as bytes")
     parser.add_argument(
+        "--mpi", action="store_true", help="send them between the processes of mpirun"
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="FOLDER",
+        type=folder_to_write,
+        help="store the trace; go on where it was stopped",
+    )
+    parser.add_argument(
         "--library",
         choices=LIBRARIES,
         help="array library (default: cupy for large runs if there is a GPU, else numpy)",
@@ -55,6 +69,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print the cost of each accuracy."""
+    ranks = _ranks() if chosen.mpi else None
     _require_fine(chosen)
     weight = read_downlink_weight(chosen)
     card, experiment = read_experiment(chosen)
@@ -63,26 +78,46 @@ def run_method(chosen: argparse.Namespace) -> None:
     if chosen.bits is not None:
         budget = replace(read_limits(chosen), bits=chosen.bits)
     require_theorem(card, experiment, strict=chosen.strict)
-    with progress_bar(experiment.method.name) as progress:
-        trace = simulate(
-            experiment,
-            seeds=chosen.seeds,
-            budget=budget,
-            wire=chosen.wire,
-            library=chosen.library,
-            network=read_network(chosen),
-            progress=progress,
-        )
+    options = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
+    options["network"] = read_network(chosen)
+
+    def work(simulated: Callable[..., Trace]) -> Trace:
+        library = "numpy" if chosen.mpi else chosen.library
+        with progress_bar(experiment.method.name) as progress:
+            some: dict[str, Any] = {**options, "library": library, "progress": progress}
+            if chosen.keep is None:
+                return simulated(experiment, **some)
+            return Store(chosen.keep).trace(experiment, simulated=simulated, **some)
+
+    if ranks is None:
+        trace = work(simulate)
+    else:
+        trace = ranks.simulated(experiment, work, seeds=chosen.seeds)
+        if trace is None:
+            return
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:
-        print(json.dumps(summary(experiment, trace, accuracies, weight, measure), allow_nan=False))
+        told = summary(experiment, trace, accuracies, weight, measure)
+        if ranks is not None:
+            told["mpi"] = ranks.moved
+        print(json.dumps(told, allow_nan=False))
         return
     print(for_terminal(lambda: describe(experiment)), end="\n\n")
     print(for_terminal(lambda: cost_table(trace, accuracies, weight, measure)))
     endings = describe_endings(trace)
     if endings:
         print("\n" + for_terminal(lambda: endings))
+    if ranks is not None:
+        print("\n" + for_terminal(lambda: ranks.sentence))
+
+
+def _ranks() -> Any:
+    """Return the processes of MPI, of which only the first prints."""
+    processes = extension("certibit.solvers.processes.mpi_run")
+    if processes is None:
+        raise Refusal("this copy of certibit has no solvers/processes; leave --mpi out")
+    return processes.processes_of_mpi()
 
 
 def _require_fine(chosen: argparse.Namespace) -> None:

@@ -67,6 +67,13 @@ def file_to_write(text: str) -> Path:
     return path
 
 
+def folder_to_write(text: str) -> Path:
+    """Read the name of a folder; create it and test that it can be written."""
+    if reason := _unwritable(Path(text)):
+        raise argparse.ArgumentTypeError(f"the folder {text} cannot be written ({reason})")
+    return Path(text)
+
+
 def _unwritable(folder: Path) -> str:
     """Create a folder and write into it; return the reason if this fails, else ""."""
     try:

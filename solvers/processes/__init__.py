@@ -1,0 +1,1 @@
+"""One run over several processes: the clients are divided, and the encoded messages travel."""

@@ -1,0 +1,178 @@
+"""The loop of a batch of runs over ranks: rank 0 decides, the others follow.
+
+Rank 0 records and decides as one process does (:class:`~certibit.solvers.runs.points.Points`),
+for which it holds the whole problem: f - f* is an observation, not part of the run. What depends on
+the clients' own vectors, a checkpoint or the model of some methods, is gathered when it is needed.
+A checkpoint is that of a run in one process: it goes on with any number of ranks, or without.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.solvers.processes.rank_runs import RankRuns
+from certibit.solvers.processes.ranks import Command, Ranks
+from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.points import Points, Wishes
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.state import each, narrow
+
+
+class GatheredCarried(Carried):
+    """What runs over ranks carry; the state of the clients is gathered when it is written."""
+
+    gather: Callable[[], None]
+
+    def write(self) -> dict[str, NDArray[Any]]:
+        """Return everything as named arrays."""
+        self.gather()
+        return super().write()
+
+
+class ServerLoop:
+    """The runs of a batch at rank 0; the parameters are those of ``Loop`` after ``ranks``."""
+
+    def __init__(
+        self,
+        ranks: Ranks,
+        experiment: Experiment[Problem],
+        seeds: tuple[int, ...],
+        wishes: Wishes,
+        *,
+        wire: bool,
+        network: Any = None,
+    ) -> None:
+        if network is not None:
+            raise Refusal("no seconds are modelled over processes; leave the network or --mpi out")
+        started = time.perf_counter()
+        self._ranks, self._wishes = ranks, wishes
+        self._method, self._problem = experiment.method, experiment.problem
+        self._runs = runs = RankRuns(ranks, experiment, seeds)
+        models = np.full((1, experiment.d, len(seeds)), np.nan)
+        self.now = GatheredCarried.at_start(
+            self._whole(), models, runs.ledger, runs.streams, runs.noise
+        )
+        self.now.gather = self._gather
+        self._model_needs_clients = _needs_clients(self._method, self.now.state)
+        self._points = Points(self.now, wishes, started)
+
+    def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
+        """Go on until no run is left; return what they carry then."""
+        now, points = self.now, self._points
+        if checkpoint and checkpoint.read(number, now):
+            points.closed = now.done >= 1
+            self._resume()
+        else:
+            self._note(np.arange(now.active.size))
+            self._look()
+        while not points.all_closed:
+            self._ranks.tell(Command.STEP)
+            talking = self._runs.step()
+            now.iteration[now.active] += 1
+            now.rounds[now.active[talking]] += 1
+            if self._wishes.budget.gradients is not None:
+                self._count()
+            self._note(points.recordable(talking, self._problem.n))
+            if points.is_time():
+                self._look()
+                progress(float(now.done.min()))
+            if checkpoint:
+                checkpoint.write_if_due(number, now)
+        if checkpoint:
+            checkpoint.write(number, now)
+        self._ranks.tell(Command.FINISHED)
+        return now
+
+    def _note(self, positions: NDArray[np.intp]) -> None:
+        if positions.size:
+            self._count()
+            if self._model_needs_clients or self._wishes.potential is not None:
+                self.now.state = self._whole()
+            else:
+                self.now.state = self._runs.state
+            self._points.note(positions, self._method, self._problem)
+
+    def _look(self) -> None:
+        now, points = self.now, self._points
+        points.look(self._method, self._problem)
+        going = np.flatnonzero(~points.closed[now.active])
+        if going.size < now.active.size:
+            now.active = now.active[going]
+            self._ranks.tell(Command.NARROW, runs=going.tolist())
+            self._runs.narrow(going)
+            self._narrow(going)
+            now.state = self._runs.state
+
+    def _narrow(self, runs: NDArray[np.intp]) -> None:
+        self._method, self._problem = narrow(self._method, runs), narrow(self._problem, runs)
+
+    def _resume(self) -> None:
+        now = self.now
+        told: dict[str, Any] = {
+            "active": now.active.tolist(),
+            "iteration": now.iteration.tolist(),
+            "drawn": {name: x.tolist() for name, x in now.streams.drawn.items()},
+            "noise": {name: x.tolist() for name, x in now.noise.drawn.items()} if now.noise else {},
+        }
+        self._ranks.tell(Command.RESUME, **told)
+        self._runs.resume(now, told)
+        self._narrow(now.active)
+
+    def _gather(self) -> None:
+        self._count()
+        self.now.state = self._whole()
+
+    def _whole(self) -> Any:
+        self._ranks.tell(Command.STATE)
+        return self._runs.whole_state()
+
+    def _count(self) -> None:
+        """Add what ranks have counted apart to the ledger."""
+        self._ranks.tell(Command.GRADIENTS)
+        self.now.ledger.gradients += self._runs.take_apart()
+
+
+def follow_server(ranks: Ranks, experiment: Experiment[Problem], seeds: tuple[int, ...]) -> bool:
+    """Do what rank 0 tells, for one batch of runs; say whether it has finished it."""
+    runs = _unless_refused(partial(RankRuns, ranks, experiment, seeds))
+    while True:
+        command, told = ranks.hear()
+        if command == Command.END:
+            return False
+        if command == Command.FINISHED:
+            return True
+        if command == Command.STEP:
+            _unless_refused(runs.step)
+        elif command == Command.NARROW:
+            runs.narrow(np.array(told["runs"], dtype=np.intp))
+        elif command == Command.STATE:
+            runs.whole_state()
+        elif command == Command.GRADIENTS:
+            runs.take_apart()
+        elif command == Command.RESUME:
+            runs.resume(None, told)
+
+
+def _unless_refused(work: Callable[[], Any]) -> Any:
+    """Do what all ranks do; what is refused is told by rank 0, which ends the others."""
+    try:
+        return work()
+    except Refusal:
+        return None
+
+
+def _needs_clients(method: Any, state: Any) -> bool:
+    """Say whether the model depends on what only the clients have."""
+    blind = each(
+        lambda x: x if len(x) == 1 or x.dtype.kind != "f" else np.full_like(x, np.nan), state
+    )
+    seen, unseen = np.asarray(method.model(state)), np.asarray(method.model(blind))
+    return bool((np.isnan(unseen) & ~np.isnan(seen)).any())
