@@ -175,7 +175,7 @@ def test_a_process_that_is_killed_costs_seconds(tmp_path):
     launcher = next(iter(LAUNCHERS.values()))
     environment = os.environ | {"CERTIBIT_FAST": "0"}
     kept = tmp_path / "kept"
-    run = [*words, "--mpi", "--keep", str(kept)]
+    run = [*words, "--mpi", "--store", str(kept)]
     with subprocess.Popen(
         [*command(launcher, 3), *run], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as going:
@@ -185,14 +185,14 @@ def test_a_process_that_is_killed_costs_seconds(tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.1)
         ranks = [p for p in psutil.Process(going.pid).children(recursive=True)
-                 if "--keep" in p.cmdline() and "python" in p.name()]  # fmt: skip
+                 if "--store" in p.cmdline() and "python" in p.name()]  # fmt: skip
         os.kill(ranks[-1].pid, signal.SIGKILL)
         assert going.wait(timeout=60) != 0
     assert not list(kept.glob("*.npz"))
     subprocess.run([*command(launcher, 2), *run], check=True, capture_output=True, timeout=300)
     (path,) = kept.glob("*.npz")
     assert not list(kept.glob("*.unfinished"))
-    alone = [*words, "--wire", "--library", "numpy", "--keep", str(tmp_path / "alone")]
+    alone = [*words, "--wire", "--library", "numpy", "--store", str(tmp_path / "alone")]
     subprocess.run(alone, check=True, capture_output=True, timeout=300, env=environment)
     found, expected = Trace.load(path), Trace.load(tmp_path / "alone" / path.name)
     assert found.ending == expected.ending

@@ -53,7 +53,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--mpi", action="store_true", help="send them between the processes of mpirun"
     )
     parser.add_argument(
-        "--keep",
+        "--store",
         metavar="FOLDER",
         type=folder_to_write,
         help="store the trace; go on where it was stopped",
@@ -85,9 +85,9 @@ def run_method(chosen: argparse.Namespace) -> None:
         library = "numpy" if chosen.mpi else chosen.library
         with progress_bar(experiment.method.name) as progress:
             some: dict[str, Any] = {**options, "library": library, "progress": progress}
-            if chosen.keep is None:
+            if chosen.store is None:
                 return simulated(experiment, **some)
-            return Store(chosen.keep).trace(experiment, simulated=simulated, **some)
+            return Store(chosen.store).trace(experiment, simulated=simulated, **some)
 
     if ranks is None:
         trace = work(simulate)
