@@ -1,0 +1,147 @@
+"""Client processes on loopback, which sleep for their gradients and send through shaped links.
+
+A link is a token bucket in its sender: the bytes of a message leave in parts, as its rate allows,
+and count as received one latency after the last. ``python loopback.py PORT CLIENT`` is a client.
+"""
+
+import json
+import socket
+import struct
+import subprocess
+import sys
+import time
+from queue import Queue
+from threading import Thread
+
+PARTS = 8
+TAIL = struct.Struct("d")
+HEAD = struct.Struct("q")
+
+
+class Link:
+    """One end of a connection with a rate in bits per second, for sending, and a latency."""
+
+    def __init__(self, connection, rate, latency):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connection, self.rate, self.latency = connection, rate, latency
+
+    def send(self, bits):
+        """Send a message of so many bits, in parts, and then the time at which it has left."""
+        size = (bits + 7) // 8
+        begin = time.monotonic()
+        self.connection.sendall(HEAD.pack(size))
+        for part in range(PARTS):
+            first, last = size * part // PARTS, size * (part + 1) // PARTS
+            until(begin + bits * (part + 1) / PARTS / self.rate)
+            self.connection.sendall(bytes(last - first))
+        self.connection.sendall(TAIL.pack(time.monotonic()))
+
+    def receive(self):
+        """Wait for a message; return its number of bytes, or None at the end."""
+        head = self._read(HEAD.size)
+        if head is None:
+            return None
+        (size,) = HEAD.unpack(head)
+        self._read(size)
+        (left,) = TAIL.unpack(self._read(TAIL.size))
+        until(left + self.latency)
+        return size
+
+    def _read(self, size):
+        parts = b""
+        while len(parts) < size:
+            part = self.connection.recv(size - len(parts))
+            if not part:
+                return None
+            parts += part
+        return parts
+
+
+def until(moment):
+    """Sleep until a moment of the monotonic clock, which all processes share."""
+    time.sleep(max(0.0, moment - time.monotonic()))
+
+
+def serve_as_client(port, number):
+    """Do the steps that the server has sent: receive, work for some seconds, send some bits."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(HEAD.pack(number))
+    (size,) = HEAD.unpack(connection.recv(HEAD.size, socket.MSG_WAITALL))
+    asked = json.loads(connection.recv(size, socket.MSG_WAITALL))
+    link = Link(connection, asked["rate"], asked["latency"])
+    until(asked["begin"])
+    while True:
+        for step, amount in asked["steps"]:
+            if step == "work":
+                time.sleep(amount)
+            elif step == "send":
+                link.send(amount)
+            elif link.receive() is None:
+                return
+        if not asked["again"]:
+            connection.sendall(HEAD.pack(0) + TAIL.pack(time.monotonic()))  # it is done
+            return
+
+
+class Fleet:
+    """The client processes, seen from the server: a queue of what arrives, and a link to each."""
+
+    def __init__(self, clients, steps, *, again):
+        """Start a process for every client, with its steps, done once or again and again."""
+        n = len(clients.gradient)
+        self.arrivals = [Queue() for _ in range(n)]
+        self.any = Queue()
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = str(server.getsockname()[1])
+            self._processes = [
+                subprocess.Popen([sys.executable, "-S", __file__, port, str(i)]) for i in range(n)
+            ]
+            connections = {}
+            for _ in range(n):
+                connection, _ = server.accept()
+                (number,) = HEAD.unpack(connection.recv(HEAD.size, socket.MSG_WAITALL))
+                connections[number] = connection
+        self.begin = time.monotonic() + 0.1
+        self._links = []
+        for i in range(n):
+            asked = {"rate": clients.uplink[i], "latency": clients.latency, "begin": self.begin,
+                     "steps": steps[i], "again": again}  # fmt: skip
+            words = json.dumps(asked).encode()
+            connections[i].sendall(HEAD.pack(len(words)) + words)
+            self._links.append(Link(connections[i], clients.downlink[i], clients.latency))
+        self._leaving = [Queue() for _ in range(n)]
+        for i in range(n):
+            Thread(target=self._read, args=(i,), daemon=True).start()
+            Thread(target=self._write, args=(i,), daemon=True).start()
+        until(self.begin)
+
+    def send(self, client, bits):
+        """Send a message to a client behind those before, without waiting for it."""
+        self._leaving[client].put(bits)
+
+    def stop(self):
+        """End the processes."""
+        for link in self._links:
+            link.connection.close()
+        for process in self._processes:
+            process.kill()
+            process.wait()
+
+    def _read(self, client):
+        try:
+            while self._links[client].receive() is not None:
+                self.arrivals[client].put(time.monotonic())
+                self.any.put(client)
+        except OSError:  # the link is closed
+            return
+
+    def _write(self, client):
+        try:
+            while True:
+                self._links[client].send(self._leaving[client].get())
+        except OSError:
+            return
+
+
+if __name__ == "__main__":
+    serve_as_client(int(sys.argv[1]), int(sys.argv[2]))
