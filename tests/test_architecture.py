@@ -63,7 +63,7 @@ LEVELS = [
     ["theory.tool.draws", "theory.tool.traces"],
     ["theory.tool"],
     ["theory.chains", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
-    ["theory.asynchronous"],
+    ["theory.asynchronous", "theory.relaxed"],
     ["theory.plan", "theory.audit.normalised_ef21"],
     ["theory.audit"],
     ["figures.text"],
@@ -119,6 +119,7 @@ EXTENSIONS = {
         "theory.asynchronous",
         "certibit.cli.commands.asynchronous",
     ],
+    "relaxed": ["theory.relaxed", "figures.text.clipped_descents"],
     "discover": [
         "theory.discover",
         "data.files.kept_lines",

@@ -293,6 +293,37 @@ class Steep(Shape):
 
 
 @dataclass(frozen=True)
+class Extremal(Shape):
+    """(l/a^2) (exp(u) - 1 - u), u = a |x|, on R; h'' = l + a |h'| everywhere, so (l, a)-smooth.
+
+    Of all (l, a)-smooth functions on R it decreases least along a step against the gradient. For
+    a = 0 it is l x^2/2.
+    """
+
+    l: float  # noqa: E741  (the curvature at 0)
+    a: float = 1.0
+
+    def gap(self, x: Array) -> Array:
+        if not self.a:
+            return self.l * x[:, 0, :] ** 2 / 2
+        return (self.l / self.a**2) * _curved(self.a * array_namespace(x).abs(x[:, 0, :]))
+
+    def grad(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        if not self.a:
+            return self.l * x
+        return (self.l / self.a) * xp.sign(x) * xp.expm1(self.a * xp.abs(x))
+
+    @property
+    def natural_L1(self) -> float:  # noqa: N802
+        return self.a
+
+    def offset(self, L1: float) -> float:
+        _enough(self, L1, self.a)
+        return self.l
+
+
+@dataclass(frozen=True)
 class Recurrent(Shape):
     """(w^K - 1)^2/2 on R: one weight applied K times, as in a recurrent network.
 

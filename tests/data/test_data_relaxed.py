@@ -26,6 +26,7 @@ from certibit.data.relaxed.shapes import (
     Cosh,
     Exponential,
     Exponentials,
+    Extremal,
     Power,
     PseudoHuber,
     Recurrent,
@@ -54,6 +55,8 @@ PROBLEMS = {
     "exponentials": Tilted.of(
         Exponentials((0.5, 2.0, 0.3), (1.0, -0.4, 0.8)), [[1.5], [-1.5]], 2.0
     ),
+    "extremal": Multiples.of(Extremal(0.7, 1.3), (3.0, -1.0, 1.0), 1.5),
+    "extremal, L1 = 0": Multiples.of(Extremal(0.7, 0.0), (1.0,), 1.5),
     "recurrent 2": Multiples.of(Recurrent(2), (1.0,), 0.3),
     "recurrent 5": Tilted.of(Recurrent(5), [[0.5], [-0.5]], 0.3),
     "explosion": hard_instances(50.0, 1000.0, 1.0)[0],
@@ -278,6 +281,7 @@ def test_closed_constants_of_the_shapes():
     assert Power(4.0).offset(2.0) == pytest.approx(16 / 4)
     assert Cosh(3.0).offset(3.0) == 9.0
     assert Steep(2.0, 3.0).offset(3.0) == 2.0
+    assert Extremal(2.0, 3.0).offset(3.0) == 2.0
     assert PseudoHuber(0.1, 0.2).offset(0.0) == pytest.approx(1.0)
     assert Square(1.0).offset(0.0) == 1.0
     assert Well().offset(2.0) == 1.0

@@ -1,0 +1,154 @@
+"""The certified decrease of one method beside its theorem, what is attained, and larger steps."""
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import scipy
+
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.largest_step import limits
+from certibit.theory.certificates.summary import verdict
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.relaxed.attained_decrease import AttainedDecrease, attained_decrease
+from certibit.theory.relaxed.certify_clipped import certify_clipped, measured_regimes
+from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
+from certibit.theory.relaxed.published_step import PublishedStep, published_step
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
+from certibit.theory.worlds.symbolic.exact_numbers import fraction
+
+ACCURACY = 1e-3
+"""Relative accuracy of step sizes that are searched for."""
+
+MOST_STEPS = 16
+"""How many step sizes are tried for the best one."""
+
+AGREES = 1e-9
+"""Relative distance to what is attained below which a c is called attained."""
+
+
+@dataclass(frozen=True)
+class ClippedAccount:
+    """The published and the certified decrease of a method, with step sizes.
+
+    Attributes
+    ----------
+    published : PublishedStep or None
+        The theorem, if there is one.
+    certificate : ClippedCertificate
+        The proof of the certified c.
+    lemma_5 : float
+        The c that Lemma 5 of EPISODE with C = 1 proves; NaN if none.
+    attained : AttainedDecrease or None
+        The c of the extremal function, without noise: no larger one is true.
+    largest : float
+        The factor by which all step sizes, eta and gamma, may grow at most with a certified c > 0.
+    best, best_c : float
+        The factor with the largest certified c M that was found, and c there.
+    """
+
+    published: PublishedStep | None
+    certificate: ClippedCertificate
+    lemma_5: float
+    attained: AttainedDecrease | None
+    largest: float
+    best: float
+    best_c: float
+
+    @property
+    def is_attained(self) -> bool:
+        """Whether a function attains the certified c."""
+        one = self.attained
+        return one is not None and one.c <= self.certificate.c * (1 + AGREES)
+
+    @property
+    def verdict(self) -> str:
+        """In words: tight, loose by which factor, or what else."""
+        one = self.published
+        return verdict(one.c if one and one.holds else math.nan, self.certificate.c)
+
+
+def clipped_account(
+    method: Method, functions: RelaxedFunctions, kappa: float = 0.0, rho: float = 1.0
+) -> ClippedAccount:
+    """Certify the decrease of a method, compare with its theorem, and search for step sizes.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified, or no decrease is proved.
+    ContradictionError
+        If a function decreases less than is certified: an error of certibit.
+    """
+    proof = certify_clipped(method, functions)
+    attained = None
+    if not functions.sigma:
+        attained = attained_decrease(method, functions, proof.measure)
+        if proof.c > attained.c * (1 + AGREES):
+            raise ContradictionError(
+                f"c = {proof.c} is certified of {method}, and {attained.c} attained at |grad f(x)| "
+                f"= {attained.slope}"
+            )
+    by_lemma = math.nan
+    with suppress(Refusal):
+        by_lemma = certify_clipped(method, functions, "lemma-5").c
+    eta, gamma = (float(fraction(x)) for x in (proof.measure.eta, proof.measure.gamma))
+    low, high = limits(lambda t: _certified(method, functions, t) > 0, 1.0, ACCURACY)
+    found = scipy.optimize.minimize_scalar(
+        lambda t: -t * _certified(method, functions, t),
+        bounds=(0.0, low),
+        method="bounded",
+        options={"maxiter": MOST_STEPS, "xatol": ACCURACY * low},
+    )
+    best = float(found.x)
+    return ClippedAccount(
+        published_step(type(method), functions, eta, gamma, kappa, rho),
+        proof,
+        by_lemma,
+        attained,
+        high if high == math.inf else low,
+        best,
+        _certified(method, functions, best),
+    )
+
+
+def scaled(method: Method, factor: float) -> Method:
+    """Return a method with larger steps: eta, and the gamma of a method that has both."""
+    names = {one.name for one in fields(method)} & {"eta", "gamma"}
+    if not names:
+        raise Refusal(
+            f"{method.name} has no parameter eta or gamma, and its larger steps are not known; "
+            "call the step size eta"
+        )
+    changes: Any = {name: factor * getattr(method, name) for name in names}
+    return replace(method, **changes)
+
+
+def _certified(method: Method, functions: RelaxedFunctions, factor: float) -> float:
+    """Return the certified c of larger steps; 0 if there is none."""
+    with suppress(Refusal):
+        return certify_clipped(scaled(method, factor), functions).c
+    return 0.0
+
+
+def parameters_of(
+    card: Any, functions: RelaxedFunctions, kappa: float = 0.0, rho: float = 1.0
+) -> Method:
+    """Return a method with the largest parameters of its theorem.
+
+    Raises
+    ------
+    Refusal
+        If there is no such theorem, or no way to make the method from eta and a threshold.
+    """
+    found = published_step(card.method, functions, 1.0, 1.0, kappa, rho)
+    if found is None or not card.tunings or not math.isfinite(found.eta * found.gamma):
+        raise Refusal(
+            f"no theorem on {card.name} has parameters for {functions.described}; give each "
+            "yourself"
+        )
+    made: Method = card.tunings[0].make(found.eta, found.gamma / found.eta, 1, None)
+    measured_regimes(made, functions)
+    return made

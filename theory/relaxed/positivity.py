@@ -1,0 +1,94 @@
+"""Proofs in rational numbers that a rational function is nonnegative on an interval.
+
+A polynomial is nonnegative on an interval where its Bernstein coefficients are, and on a half-line
+from a where its coefficients in powers of (x - a) are. Where they are not, the interval is cut in
+two: the list of the cuts is the proof, and to check it is to look at signs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+from flint import fmpq_poly
+
+from certibit.theory.relaxed.slope_ratio import SlopeRatio
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+
+DEPTH = 12
+"""How often an interval is halved at most."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers from ``low`` to ``high``, both included; to infinity if ``high`` is None."""
+
+    low: Rational
+    high: Rational | None
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it has one number only."""
+        return bool(self.low == self.high)
+
+    def pieces(self, cuts: Sequence[Rational]) -> "list[Span]":
+        """Return the spans between cuts that increase inside of it."""
+        ends = [self.low, *map(rational, cuts), self.high]
+        return [Span(*pair) for pair in zip(ends, ends[1:], strict=False)]
+
+
+def coefficients(polynomial: Any, span: Span) -> list[Rational]:
+    """Return the Bernstein coefficients, or those in powers of (x - low) on a half-line."""
+    if span.is_point:
+        return [polynomial(span.low)]
+    if span.high is None:
+        return list(polynomial(fmpq_poly([span.low, 1])).coeffs()) or [rational(0)]
+    moved = polynomial(fmpq_poly([span.low, span.high - span.low]))
+    degree = max(moved.degree(), 0)
+    own = [moved[k] / comb(degree, k) for k in range(degree + 1)]
+    return [sum((comb(k, i) * own[i] for i in range(k + 1)), rational(0)) for k in range(degree + 1)]
+
+
+def positive_by_signs(ratio: SlopeRatio, span: Span) -> bool:
+    """Whether the signs of the coefficients show that a ratio without poles is nonnegative."""
+    below = coefficients(ratio.den, span)
+    whole = min(below) >= 0 and below[0] > 0 and below[-1] > 0
+    return whole and min(coefficients(ratio.num, span)) >= 0
+
+
+def holds_with_cuts(ratio: SlopeRatio, span: Span, cuts: Sequence[Any]) -> bool:
+    """Whether cuts prove that a ratio is nonnegative on a span.
+
+    Examples
+    --------
+    >>> from certibit.theory.relaxed.slope_ratio import SLOPE
+    >>> bowl = (SLOPE - 1) ** 2 + rational(0.01)
+    >>> span = Span(rational(0), rational(3))
+    >>> holds_with_cuts(bowl, span, ()), holds_with_cuts(bowl, span, cuts_for(bowl, span))
+    (False, True)
+    """
+    whole = all(_in_order(piece) for piece in span.pieces(cuts))
+    return whole and all(positive_by_signs(ratio, piece) for piece in span.pieces(cuts))
+
+
+def _in_order(span: Span) -> bool:
+    return span.high is None or bool(span.low <= span.high)
+
+
+def cuts_for(ratio: SlopeRatio, span: Span, depth: int = DEPTH) -> tuple[Rational, ...] | None:
+    """Return cuts that prove that a ratio is nonnegative on a span; None if none are found."""
+    if positive_by_signs(ratio, span):
+        return ()
+    if not depth or span.is_point or _is_negative_at_an_end(ratio, span):
+        return None
+    middle = (2 * span.low or rational(1)) if span.high is None else (span.low + span.high) / 2
+    lower = cuts_for(ratio, Span(span.low, middle), depth - 1)
+    if lower is None:
+        return None
+    upper = cuts_for(ratio, Span(middle, span.high), depth - 1)
+    return None if upper is None else (*lower, middle, *upper)
+
+
+def _is_negative_at_an_end(ratio: SlopeRatio, span: Span) -> bool:
+    ends = [span.low] if span.high is None else [span.low, span.high]
+    return any(ratio.den(x) == 0 or ratio.at(x) < 0 for x in ends)

@@ -1,0 +1,232 @@
+"""The regimes of one step: intervals of G = |grad f(x)|, and the step on each of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NoReturn
+
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Every, Method
+from certibit.theory.relaxed.positivity import Span
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
+from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.relaxed.slope_world import (
+    NOT_A_STEP,
+    ZERO,
+    Cut,
+    Fork,
+    G,
+    Parts,
+    SlopeVector,
+    SlopeWorld,
+    Turned,
+    X,
+)
+from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, exact_parameters, rational
+
+MOST = 200
+"""Regimes of a step at most."""
+
+
+@dataclass(frozen=True)
+class Regime:
+    """The step D = x+ - x for G in a span, with some answers that the noise gives.
+
+    D is -along grad f(x), noise of which no answer depends and of which the mean is 0, noise on
+    which some answer depends, and -(unit vectors), each of which has at least the inner product
+    sqrt(G^2 - radius^2) with grad f(x).
+
+    Attributes
+    ----------
+    span : Span
+        The values of G.
+    answers : tuple of bool
+        Those of the comparisons that the noise decides.
+    along : SlopeRatio
+        The step in gradients.
+    fresh : SlopeRatio
+        The mean squared length of the noise of mean 0.
+    known : SlopeRatio
+        The largest length of the noise on which answers depend.
+    turned : SlopeRatio
+        The sum of the factors of the unit vectors.
+    radius : rational number
+        See above; 0 without unit vectors.
+    length : SlopeRatio
+        The largest length of D.
+    """
+
+    span: Span
+    answers: tuple[bool, ...]
+    along: SlopeRatio
+    fresh: SlopeRatio
+    known: SlopeRatio
+    turned: SlopeRatio
+    radius: Rational
+    length: SlopeRatio
+
+    @property
+    def square(self) -> SlopeRatio | None:
+        """The mean of |D|^2, or a bound; None where D is a multiple of the gradient."""
+        if not (self.fresh or self.known or self.turned):
+            return None
+        if self.known or self.turned:
+            return self.length**2
+        return (self.along * SLOPE) ** 2 + self.fresh
+
+
+@dataclass(frozen=True)
+class _Functions:
+    """The gradients of the f_i at the model, with the noise of a sample."""
+
+    world: SlopeWorld
+    d: Any = FEATURES
+
+    @property
+    def n(self) -> int:
+        return self.world.n
+
+    def grad(self, x: Any, active: Any = None, sample: Any = None) -> SlopeVector:
+        world = self.world
+        if active is not None and active != world.n:
+            _only("asks some of the clients for gradients", "let all of them take part")
+        if not isinstance(x, SlopeVector):
+            _only("asks for the gradient at what is no vector", "ask at the model")
+        one = SlopeRatio.of(1)
+
+        def parts() -> Parts:
+            if x.value != Parts({}, {X: one}):
+                _only(
+                    "asks for a gradient away from the model of the round",
+                    "certify it with one step a round, I = 1",
+                )
+            noisy = sample is not None and world.sigma
+            return Parts({G: one, ("noise", sample): one} if noisy else {G: one}, {})
+
+        return world.vector(parts, True)
+
+    def grad_g(self, y: Any) -> NoReturn:
+        _only("uses a function g", "take one that minimises f")
+
+
+class _Channel:
+    """Everybody takes part, and vectors arrive as they are."""
+
+    def __init__(self, world: SlopeWorld) -> None:
+        self.world = world
+
+    def send(self, v: Any, mask: Any = None) -> Any:
+        return v
+
+    def broadcast(self, v: Any, mask: Any = None) -> Any:
+        return v
+
+    def cohort(self, m: int) -> Any:
+        if m != self.world.n:
+            _only("draws a cohort", "let all clients take part")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        _only(f"calls {name} of the channel", "take a method that sends vectors as they are")
+
+
+def _only(it: str, instead: str) -> NoReturn:
+    refuse(NOT_A_STEP, it, instead)
+
+
+def regimes(
+    method: Method, functions: RelaxedFunctions, at: tuple[Rational, ...] = ()
+) -> list[Regime]:
+    """Run one step of a method on symbols for all G, and return its regimes.
+
+    They are points and open intervals that cover all G >= 0, cut also at some given numbers.
+
+    Raises
+    ------
+    Refusal
+        If the step is not of the kind that is certified.
+
+    Examples
+    --------
+    >>> from certibit import ClippedSGD, RelaxedFunctions
+    >>> for one in regimes(ClippedSGD(eta=0.5, gamma=2.0), RelaxedFunctions(1.0, 1.0)):
+    ...     print(one.span.low, one.span.high, one.along)
+    0 0 1/2
+    0 4 1/2
+    4 4 1/2
+    4 None (2)/(x)
+    """
+    exact = exact_parameters(method)
+    if method.schedule != Every():
+        raise Refusal(
+            f"{method.name} does not communicate at every iteration, and its steps are not "
+            "certified on (L0, L1)-smooth functions; take one that does"
+        )
+    zero = rational(0)
+    ends = [zero, *at]
+    waiting: list[tuple[Span, tuple[bool, ...]]] = [
+        (span, ())
+        for low, high in zip(ends, [*at, None], strict=True)
+        for span in (Span(low, low), Span(low, high))
+    ]
+    found: list[Regime] = []
+    while waiting:
+        span, answers = waiting.pop()
+        world = SlopeWorld(functions.n, rational(functions.sigma), span, answers)
+        try:
+            found.append(_regime(exact, world))
+        except Cut as cut:
+            parts = Span(span.low, cut.place), Span(cut.place, cut.place), Span(cut.place, span.high)
+            waiting += [(part, answers) for part in parts]
+        except Fork:
+            waiting += [(span, (*answers, answer)) for answer in (False, True)]
+        if len(found) + len(waiting) > MOST:
+            raise Refusal(f"a step of {method.name} has more than {MOST} regimes; none is certified")
+    return sorted(found, key=lambda one: (one.span.low, not one.span.is_point, one.answers))
+
+
+def _regime(method: Method, world: SlopeWorld) -> Regime:
+    """Return the step in a world."""
+    functions: Any = _Functions(world)
+    channel: Any = _Channel(world)
+    x: Any = world.model()
+    with watched(method.name):
+        state = method.start(x, functions, channel)
+        parts = [getattr(state, one.name) for one in fields(state)] if is_dataclass(state) else []
+        if len(parts) != 1 or parts[0] is not x:
+            _only("starts from a state with more than the model", "take one that keeps x only")
+        after = method.communicate(method.local_step(state, functions, channel), functions, channel)
+        model: Any = method.model(after)
+        if not isinstance(model, SlopeVector):
+            _only("returns a model that is no vector", "return x")
+        return _read(model.value, world)
+
+
+def _read(model: Parts, world: SlopeWorld) -> Regime:
+    """Return the parts of x+ - x."""
+    step = dict(model.mean)
+    if model.own or step.pop(X, ZERO) != SlopeRatio.of(1):
+        _only("moves the model by a multiple of itself, or leaves one of every client", "move x")
+    along = -step.pop(G, ZERO)
+    fresh = known = turned = ZERO
+    length = along * world.sign(along) * SLOPE
+    radius = rational(0)
+    for name, factor in step.items():
+        size = factor * world.sign(factor)
+        if isinstance(name, Turned):
+            if world.sign(factor) > 0:
+                _only("moves along the direction of a gradient", "move against it")
+            turned, radius, length = turned + size, max(radius, name.radius), length + size
+            continue
+        length = length + size * world.sigma
+        if name in world.revealed:
+            known = known + size * world.sigma
+        else:
+            fresh = fresh + factor**2 * (world.sigma**2 / world.n)
+    return Regime(world.span, world.answers, along, fresh, known, turned, radius, length)
+
+
+def intervals(found: list[Regime]) -> Iterator[Regime]:
+    """Yield the regimes of intervals, without those of points."""
+    return (one for one in found if not one.span.is_point)

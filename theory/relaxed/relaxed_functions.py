@@ -1,0 +1,73 @@
+"""The class of functions that clipping methods are certified over."""
+
+import math
+from dataclasses import dataclass
+
+from certibit.data.errors import Refusal
+
+
+@dataclass(frozen=True)
+class RelaxedFunctions:
+    """All f with |Hess f(x)| <= L0 + L1 |grad f(x)|, bounded below, f = (1/n) sum_i f_i.
+
+    Nothing is assumed of the single f_i. Where every f_i is (L0, L1)-smooth and f need not be, and
+    |grad f_i| <= kappa + rho |grad f|, f is (L0 + L1 kappa, rho L1)-smooth: `of_clients`.
+
+    Parameters
+    ----------
+    L0, L1 : float
+        The constants of f, at least 0, and not both 0.
+    n : int
+        Number of clients.
+    sigma : float
+        Every sampled gradient of a client is its gradient and a noise of mean 0, independent of all
+        others, of length at most sigma.
+
+    Raises
+    ------
+    Refusal
+        If a constant is negative or not finite, or there is no client.
+
+    Examples
+    --------
+    >>> from certibit import RelaxedFunctions
+    >>> RelaxedFunctions.of_clients(L0=1.0, L1=2.0, kappa=3.0, rho=1.5, n=4)
+    RelaxedFunctions(L0=7.0, L1=3.0, n=4, sigma=0.0)
+    """
+
+    L0: float
+    L1: float
+    n: int = 1
+    sigma: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("L0", "L1", "sigma"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise Refusal(f"{name} = {value:g} is no constant of a class; give a number >= 0")
+        if self.L0 == self.L1 == 0:
+            raise Refusal("L0 = L1 = 0 are the linear functions; give one above 0")
+        if self.n < 1:
+            raise Refusal(f"n = {self.n} clients are none; give at least 1")
+
+    @classmethod
+    def of_clients(
+        cls, L0: float, L1: float, kappa: float, rho: float = 1.0, n: int = 1, sigma: float = 0.0
+    ) -> "RelaxedFunctions":
+        """Return the class of f where every f_i is (L0, L1)-smooth, |grad f_i| <= kappa + rho |g|.
+
+        Proof. |Hess f| <= (1/n) sum_i (L0 + L1 |grad f_i|) <= L0 + L1 kappa + rho L1 |grad f|.
+        """
+        if not (0 <= kappa < math.inf and 1 <= rho < math.inf):
+            raise Refusal(
+                f"kappa = {kappa:g} and rho = {rho:g} bound no dissimilarity; give kappa >= 0 and "
+                "rho >= 1"
+            )
+        return cls(L0 + L1 * kappa, rho * L1, n, sigma)
+
+    @property
+    def described(self) -> str:
+        """The class in words."""
+        noise = f", gradients with noise of length <= {self.sigma:g}" if self.sigma else ""
+        many = f", n = {self.n}" if self.n > 1 or self.sigma else ""
+        return f"(L0, L1)-smooth functions, L0 = {self.L0:g}, L1 = {self.L1:g}{many}{noise}"
