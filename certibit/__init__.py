@@ -151,6 +151,9 @@ if TYPE_CHECKING:
     from certibit.theory.plan.planning import Plan, plan
     from certibit.theory.potential import Gap, Squares
     from certibit.theory.proofs.certificate import Certificate
+    from certibit.theory.relaxed.certify_clipped import certify_clipped
+    from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
+    from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
     from certibit.theory.setting import Setting
     from certibit.theory.theorem import Condition, DescentTheorem, Theorem
     from certibit.theory.worlds.probing import one_step
@@ -185,6 +188,7 @@ __all__ = [
     "Chain",
     "ClientClass",
     "Clip21",
+    "ClippedCertificate",
     "ClippedMinibatchSGD",
     "ClippedSCAFFOLD",
     "ClippedSGD",
@@ -247,6 +251,7 @@ __all__ = [
     "QuasiStrongConvexity",
     "Record",
     "Refusal",
+    "RelaxedFunctions",
     "Scaffnew",
     "Setting",
     "Shared",
@@ -264,6 +269,7 @@ __all__ = [
     "Welsch",
     "WithProbability",
     "certify",
+    "certify_clipped",
     "certify_descent",
     "certify_run",
     "certify_steps",

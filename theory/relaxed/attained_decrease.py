@@ -12,7 +12,6 @@ from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.relaxed.clipped_certificate import SlopeMeasure
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.worlds.symbolic.exact_numbers import fraction
 
 SLOPES = 241
 """Gradients that a step is measured at, from 1/1000 to 1000 times the kink of M."""
@@ -47,15 +46,13 @@ def attained_decrease(
 
     No c above the result is true.
     """
-    kink = float(fraction(measure.kink))
-    eta, gamma = float(fraction(measure.eta)), float(fraction(measure.gamma))
-    slopes = kink * np.logspace(-3, 3, SLOPES)
+    slopes = float(measure.kink) * np.logspace(-3, 3, SLOPES)
     problem = extremal_problem(functions, slopes)
     experiment = Experiment.of(method, problem)
     channel, oracle = simulated_world(experiment, seeds=range(SLOPES))
     before = channel.template
     state, _ = advance(method, method.start(before, oracle, channel), oracle, channel)
     fallen = problem.gap(before) - problem.gap(method.model(state))
-    ratios = fallen / np.minimum(eta * slopes**2, gamma * slopes)
+    ratios = fallen / [measure.at(slope) for slope in slopes]
     worst = int(np.argmin(ratios))
     return AttainedDecrease(float(ratios[worst]), float(slopes[worst]))

@@ -18,7 +18,7 @@ from certibit.theory.relaxed.clipped_certificate import (
     decrease_left,
     measure_of,
 )
-from certibit.theory.relaxed.growth import Growth
+from certibit.theory.relaxed.growth_bounds import Growth
 from certibit.theory.relaxed.positivity import cuts_for
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
@@ -125,10 +125,11 @@ def measured_regimes(
     measure = measure_of(found)
     if measure is None:
         raise Refusal(
-            f"the steps of {method.name} are not bounded, and over (L0, L1)-smooth functions none "
-            "of them decreases every f; take a method that clips or normalises"
+            f"a step of {method.name} is no multiple of grad f(x) at small gradients and of "
+            "bounded length at large ones, without which f may grow where L1 > 0; take a method "
+            "that clips or normalises, or the class nonconvex"
         )
-    return regimes(method, functions, (measure.kink,)), measure
+    return regimes(method, functions, (rational(measure.kink),)), measure
 
 
 def _noise(found: list[Regime], functions: RelaxedFunctions, growth: GrowthChoice) -> Rational:
@@ -172,9 +173,7 @@ class _Bounded:
         return RegimeProof(fraction(span.low), high, self.regime.answers, self.bound, cuts)
 
 
-def _bounded(
-    regime: Regime, functions: RelaxedFunctions, growth: GrowthChoice
-) -> _Bounded | None:
+def _bounded(regime: Regime, functions: RelaxedFunctions, growth: GrowthChoice) -> _Bounded | None:
     """Return the best bound of the growth that is proved to hold on a regime, if one is."""
     bounds = [GrowthBound("lemma-5" if growth == "lemma-5" else "any-direction")]
     if growth == "best" and regime.square is None and functions.L1:

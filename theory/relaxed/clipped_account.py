@@ -17,7 +17,6 @@ from certibit.theory.relaxed.certify_clipped import certify_clipped, measured_re
 from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
 from certibit.theory.relaxed.published_step import PublishedStep, published_step
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.worlds.symbolic.exact_numbers import fraction
 
 ACCURACY = 1e-3
 """Relative accuracy of step sizes that are searched for."""
@@ -94,7 +93,7 @@ def clipped_account(
     by_lemma = math.nan
     with suppress(Refusal):
         by_lemma = certify_clipped(method, functions, "lemma-5").c
-    eta, gamma = (float(fraction(x)) for x in (proof.measure.eta, proof.measure.gamma))
+    eta, gamma = float(proof.measure.eta), float(proof.measure.gamma)
     low, high = limits(lambda t: _certified(method, functions, t) > 0, 1.0, ACCURACY)
     found = scipy.optimize.minimize_scalar(
         lambda t: -t * _certified(method, functions, t),

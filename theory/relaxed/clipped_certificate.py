@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from certibit.solvers.method import Method
-from certibit.theory.relaxed.growth import (
+from certibit.theory.relaxed.growth_bounds import (
     LONGEST,
     Growth,
     GrowthName,
@@ -27,23 +27,30 @@ class SlopeMeasure:
     While G > epsilon, M > min(eta epsilon^2, gamma epsilon).
     """
 
-    eta: Rational
-    gamma: Rational
+    eta: Fraction
+    gamma: Fraction
 
     @property
-    def kink(self) -> Rational:
+    def kink(self) -> Fraction:
         """The G at which both are the same."""
         return self.gamma / self.eta
 
+    def at(self, slope: float) -> float:
+        """Return M at G = ``slope``."""
+        return min(float(self.eta) * slope**2, float(self.gamma) * slope)
+
+    def __str__(self) -> str:
+        return f"min({float(self.eta):.6g} G^2, {float(self.gamma):.6g} G)"
+
     def on(self, span: Span) -> SlopeRatio:
         """Return M on a span that does not have the kink inside."""
-        below = span.high is not None and span.high <= self.kink
-        return SLOPE**2 * self.eta if below else SLOPE * self.gamma
+        below = span.high is not None and span.high <= rational(self.kink)
+        return SLOPE**2 * rational(self.eta) if below else SLOPE * rational(self.gamma)
 
 
 @dataclass(frozen=True)
 class GrowthBound:
-    """A bound of :mod:`~certibit.theory.relaxed.growth`; ``part`` is its q against the gradient."""
+    """A bound of :mod:`~certibit.theory.relaxed.growth_bounds`; its q is ``part``."""
 
     name: GrowthName
     part: Fraction = Fraction(0)
@@ -62,7 +69,7 @@ class GrowthBound:
             return None
         if self.name == "any-direction":
             return in_any_direction(L0, L1, length, longest, square or length**2)
-        if square is not None:
+        if square is not None or not 0 <= self.part <= 1:
             return None
         return against_gradient(L0, L1, length, longest, rational(self.part))
 
@@ -169,10 +176,9 @@ class ClippedCertificate:
 
     def decrease(self, slope: float) -> float:
         """Return c M at |grad f(x)| = ``slope``."""
-        eta, gamma = (float(fraction(x)) for x in (self.measure.eta, self.measure.gamma))
-        return self.c * min(eta * slope**2, gamma * slope)
+        return self.c * self.measure.at(slope)
 
-    def iterations(self, Delta: float, epsilon: float) -> float:  # noqa: N803  (the paper's symbol)
+    def iterations(self, Delta: float, epsilon: float) -> float:
         """Return the largest number of iterations in which the mean of M is above its epsilon.
 
         Without noise at most so many iterates have |grad f(x)| > epsilon; Delta = f(x_0) - inf f.
@@ -186,7 +192,7 @@ class ClippedCertificate:
 
         What is checked are signs of rational numbers.
         """
-        found = regimes(self.method, self.functions, (self.measure.kink,))
+        found = regimes(self.method, self.functions, (rational(self.measure.kink),))
         whole = self.measure == measure_of(found) and len(found) == len(self.proofs)
         noise = rational(self.exact_e) * rational(self.functions.sigma) ** 2
         holds = whole and all(
@@ -203,20 +209,22 @@ class ClippedCertificate:
         left = decrease_left(regime, growth, self.measure, rational(self.exact), noise)
         asked = (*conditions(regime, growth), left)
         same = (span.low, span.high, regime.answers) == (*ends, proof.answers)
-        return same and all(
-            holds_with_cuts(one, span, [rational(x) for x in cuts])
-            for one, cuts in zip(asked, proof.cuts, strict=True)
+        return (
+            same
+            and len(asked) == len(proof.cuts)
+            and all(
+                holds_with_cuts(one, span, [rational(x) for x in cuts])
+                for one, cuts in zip(asked, proof.cuts, strict=True)
+            )
         )
 
     def __repr__(self) -> str:
-        eta, gamma = (float(fraction(x)) for x in (self.measure.eta, self.measure.gamma))
         start, end = "f(x+)", ""
         if self.functions.sigma:
             start, end = "E f(x+)", f" + {self.e:.6g} sigma^2"
         return (
             f"Certificate of {self.method}\nover all {self.functions.described}\n"
-            f"{start} <= f(x) - {self.c:.6g} min({eta:.6g} G^2, {gamma:.6g} G){end}, "
-            "G = |grad f(x)|"
+            f"{start} <= f(x) - {self.c:.6g} {self.measure}{end}, G = |grad f(x)|"
         )
 
 
@@ -228,9 +236,8 @@ def measure_of(found: list[Regime]) -> SlopeMeasure | None:
     open_ones = [one for one in found if not one.span.is_point]
     first, last = open_ones[0], [one for one in open_ones if one.span.high is None]
     eta = first.along.at(0) if first.along.den(rational(0)) != 0 else rational(0)
-    lengths = [(one.along * SLOPE + one.turned).at_infinity for one in last]
-    if eta <= 0 or any(x is None or x <= 0 for x in lengths):
+    limits = [(one.along * SLOPE + one.turned).at_infinity for one in last]
+    lengths = [x for x in limits if x is not None and x > 0]
+    if eta <= 0 or len(lengths) < len(limits):
         return None
-    return SlopeMeasure(eta, min(lengths))
-
-
+    return SlopeMeasure(fraction(eta), fraction(min(lengths)))

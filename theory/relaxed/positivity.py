@@ -7,6 +7,7 @@ two: the list of the cuts is the proof, and to check it is to look at signs.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -34,7 +35,7 @@ class Span:
     def pieces(self, cuts: Sequence[Rational]) -> "list[Span]":
         """Return the spans between cuts that increase inside of it."""
         ends = [self.low, *map(rational, cuts), self.high]
-        return [Span(*pair) for pair in zip(ends, ends[1:], strict=False)]
+        return [Span(*pair) for pair in pairwise(ends)]
 
 
 def coefficients(polynomial: Any, span: Span) -> list[Rational]:
@@ -46,7 +47,9 @@ def coefficients(polynomial: Any, span: Span) -> list[Rational]:
     moved = polynomial(fmpq_poly([span.low, span.high - span.low]))
     degree = max(moved.degree(), 0)
     own = [moved[k] / comb(degree, k) for k in range(degree + 1)]
-    return [sum((comb(k, i) * own[i] for i in range(k + 1)), rational(0)) for k in range(degree + 1)]
+    return [
+        sum((comb(k, i) * own[i] for i in range(k + 1)), rational(0)) for k in range(degree + 1)
+    ]
 
 
 def positive_by_signs(ratio: SlopeRatio, span: Span) -> bool:

@@ -65,8 +65,8 @@ def published_step(
 ) -> PublishedStep | None:
     """Return the theorem on one step of a method, at eta and gamma of its M; None without one.
 
-    ``kappa`` and ``rho`` are those of EPISODE, |grad f_i| <= kappa + rho |grad f|; the step that its
-    theorem allows is largest at 0 and 1. Its accuracy epsilon is the largest that it allows.
+    ``kappa`` and ``rho`` are those of EPISODE, |grad f_i| <= kappa + rho |grad f|; the step that
+    its theorem allows is largest at 0 and 1. Its accuracy epsilon is the largest that it allows.
     """
     if issubclass(method, EPISODE):
         return _of_episode(functions, eta, gamma, kappa, rho)
@@ -74,8 +74,8 @@ def published_step(
         return None
     L0, L1 = functions.L0, functions.L1
     limits = CLIPPED_GD.conditions(L0, L1, eta, gamma)
-    first, *others = (condition.right for condition in limits)
-    least, longest = (first, min(others)) if L0 and L1 else (min(first, 1e300), min(others))
+    least, *others = (float(condition.right) for condition in limits)
+    longest = min(others)
     if issubclass(method, NormalisedGD):
         title = f"{CLIPPED_GD.title}, of whose steps these are at least the half"
         promise = "f(x+) <= f(x) - M/4"

@@ -1,6 +1,5 @@
 """The regimes of one step: intervals of G = |grad f(x)|, and the step on each of them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NoReturn
 
@@ -8,19 +7,19 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Every, Method
 from certibit.theory.relaxed.positivity import Span
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
-from certibit.theory.relaxed.slope_world import (
+from certibit.theory.relaxed.slope_parts import (
     NOT_A_STEP,
     ZERO,
     Cut,
     Fork,
     G,
     Parts,
-    SlopeVector,
     SlopeWorld,
     Turned,
     X,
 )
+from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.relaxed.slope_world import SlopeVector
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, exact_parameters, rational
 
@@ -103,7 +102,7 @@ class _Functions:
             noisy = sample is not None and world.sigma
             return Parts({G: one, ("noise", sample): one} if noisy else {G: one}, {})
 
-        return world.vector(parts, True)
+        return SlopeVector(world, parts, True)
 
     def grad_g(self, y: Any) -> NoReturn:
         _only("uses a function g", "take one that minimises f")
@@ -177,12 +176,18 @@ def regimes(
         try:
             found.append(_regime(exact, world))
         except Cut as cut:
-            parts = Span(span.low, cut.place), Span(cut.place, cut.place), Span(cut.place, span.high)
+            parts = (
+                Span(span.low, cut.place),
+                Span(cut.place, cut.place),
+                Span(cut.place, span.high),
+            )
             waiting += [(part, answers) for part in parts]
         except Fork:
             waiting += [(span, (*answers, answer)) for answer in (False, True)]
         if len(found) + len(waiting) > MOST:
-            raise Refusal(f"a step of {method.name} has more than {MOST} regimes; none is certified")
+            raise Refusal(
+                f"a step of {method.name} has more than {MOST} regimes; none is certified"
+            )
     return sorted(found, key=lambda one: (one.span.low, not one.span.is_point, one.answers))
 
 
@@ -190,7 +195,8 @@ def _regime(method: Method, world: SlopeWorld) -> Regime:
     """Return the step in a world."""
     functions: Any = _Functions(world)
     channel: Any = _Channel(world)
-    x: Any = world.model()
+    model_parts = Parts({}, {X: SlopeRatio.of(1)})
+    x: Any = SlopeVector(world, lambda: model_parts, False)
     with watched(method.name):
         state = method.start(x, functions, channel)
         parts = [getattr(state, one.name) for one in fields(state)] if is_dataclass(state) else []
@@ -225,8 +231,3 @@ def _read(model: Parts, world: SlopeWorld) -> Regime:
         else:
             fresh = fresh + factor**2 * (world.sigma**2 / world.n)
     return Regime(world.span, world.answers, along, fresh, known, turned, radius, length)
-
-
-def intervals(found: list[Regime]) -> Iterator[Regime]:
-    """Yield the regimes of intervals, without those of points."""
-    return (one for one in found if not one.span.is_point)

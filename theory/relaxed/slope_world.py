@@ -1,165 +1,23 @@
-"""A world of symbols with norms: one step of a method that clips, from a model x, for all G.
+"""Opaque vectors and norms with which a method computes one step from a model x, for all G.
 
-A method calculates with opaque vectors as in :mod:`certibit.theory.worlds.opaque`, and may take
-norms as well. All vectors are sums of x, the gradients of the clients, the noise of their samples
-and unit vectors, with coefficients that are rational functions of G = |grad f(x)|. A norm of a
-multiple of grad f(x) is such a function; a comparison of norms has one answer on an interval of G,
-where it has none the interval is cut (`Cut`), and where noise decides both answers are followed
-(`Fork`). Everything is computed when it is needed: what a branch does not use decides nothing.
+A method calculates with them as with those of :mod:`certibit.theory.worlds.opaque`, and may take
+norms as well, compare them with numbers and choose by them. A norm of a multiple of grad f(x) is a
+rational function of G = |grad f(x)|; that of a vector with noise is only compared, and divides the
+vector itself. Everything is computed when it is needed: what a branch does not use decides nothing.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from certibit.theory.relaxed.positivity import Span, cuts_for
+from certibit.theory.relaxed.slope_parts import NOT_A_STEP, ZERO, G, Parts, SlopeWorld, X
 from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
 from certibit.theory.worlds.opaque.clients import numbers_of
 from certibit.theory.worlds.opaque.letters import FEATURES, RUNS, Letter, Opaque, refuse
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, Rational, rational
-
-NOT_A_STEP = "is no step along the gradient of f"
-X, G = "x", "gradient"
-"""Names of the model and of the gradients; noise is called by its sample slot, units by numbers."""
-
-ZERO = SlopeRatio.of(0)
-
-
-class Cut(Exception):  # noqa: N818  (no error: the interval of G is cut and the step run again)
-    """A comparison that has two answers on an interval of G: where it changes."""
-
-    def __init__(self, place: Rational) -> None:
-        self.place = place
-
-
-class Fork(Exception):  # noqa: N818  (no error: both answers are followed)
-    """A comparison that the noise decides."""
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A vector of every client: sum over names b of own[b] b_i + mean[b] (1/n) sum_j b_j."""
-
-    own: Mapping[Any, SlopeRatio]
-    mean: Mapping[Any, SlopeRatio]
-
-    def combined(self, a: Any, other: "Parts", b: Any) -> "Parts":
-        """Return a self + b other."""
-        return Parts(
-            *(
-                {
-                    name: total
-                    for name in {**mine, **theirs}
-                    if (total := mine.get(name, ZERO) * a + theirs.get(name, ZERO) * b)
-                }
-                for mine, theirs in ((self.own, other.own), (self.mean, other.mean))
-            )
-        )
-
-    def averaged(self) -> "Parts":
-        """Return the mean over the clients."""
-        return Parts({}, Parts(self.own, {}).combined(1, Parts(self.mean, {}), 1).own)
-
-
-@dataclass(frozen=True)
-class Turned:
-    """The unit vectors of g + (noise of length at most ``radius``), one of each client."""
-
-    number: int
-    radius: Rational
-    of: Any = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, eq=False)
-class SlopeWorld:
-    """One interval of G and answers of the noise: what comparisons are answered with.
-
-    Attributes
-    ----------
-    n : int
-        Clients.
-    sigma : rational number
-        The largest length of a noise.
-    span : Span
-        The values of G: a point, or an open interval.
-    answers : tuple of bool
-        Those of the comparisons that noise decides, in the order in which they are needed.
-    """
-
-    n: int
-    sigma: Rational
-    span: Span
-    answers: tuple[bool, ...] = ()
-    asked: list[bool] = field(default_factory=list)
-    revealed: set[Any] = field(default_factory=set)
-    units: list[Turned] = field(default_factory=list)
-
-    def vector(self, make: Callable[[], Parts], of_all: bool) -> "SlopeVector":
-        """Return an opaque vector."""
-        return SlopeVector(self, make, of_all)
-
-    def model(self) -> "SlopeVector":
-        """Return x."""
-        parts = Parts({}, {X: SlopeRatio.of(1)})
-        return self.vector(lambda: parts, False)
-
-    def noise_radius(self, v: Parts) -> Rational:
-        """Return a bound of the length of the noise in a vector, any client's."""
-        total, n = rational(0), self.n
-        for name in {*v.own, *v.mean} - {X, G}:
-            own, mean = (self.constant(part.get(name, ZERO)) for part in (v.own, v.mean))
-            total += abs(own + mean / n) + abs(mean) * (n - 1) / n
-        return total * self.sigma
-
-    def constant(self, ratio: SlopeRatio) -> Rational:
-        """Return a ratio that is a number."""
-        if not ratio.is_constant:
-            refuse(NOT_A_STEP, "scales noise by a norm", "scale it by numbers")
-        return ratio.at(0)
-
-    def sign(self, ratio: SlopeRatio) -> int:
-        """Return the sign of a ratio on the interval; the interval is cut where it changes."""
-        span = self.span
-        if span.is_point:
-            value = ratio.at(span.low)
-            return int(value > 0) - int(value < 0)
-        for one in sorted(set(_rational_roots(ratio))):
-            if span.low < one and (span.high is None or one < span.high):
-                raise Cut(one)
-        for sign in (1, -1):
-            if cuts_for(ratio * sign, span) is not None:
-                return sign if ratio else 0
-        refuse(NOT_A_STEP, "compares norms at an irrational |grad f(x)|", "compare multiples of it")
-
-    def answer(self, names: set[Any]) -> bool:
-        """Return an answer that noise of these names decides, which is known by it."""
-        self.revealed.update(names)
-        place = len(self.asked)
-        if place == len(self.answers):
-            raise Fork
-        self.asked.append(self.answers[place])
-        return self.answers[place]
-
-    def turned(self, v: Parts) -> Parts:
-        """Return the directions of a vector with noise."""
-        radius = self.noise_radius(v)
-        ratio = v.mean.get(G, ZERO)
-        if self.constant(ratio) != 1:
-            refuse(NOT_A_STEP, "takes the direction of a multiple of noise", "take that of q")
-        unit = next((u for u in self.units if u.of == v), Turned(len(self.units), radius, v))
-        if unit not in self.units:
-            self.units.append(unit)
-        one = SlopeRatio.of(1)
-        return Parts({unit: one}, {}) if v.own else Parts({}, {unit: one})
-
-
-def _rational_roots(ratio: SlopeRatio) -> list[Rational]:
-    """Return the rational zeros of a numerator."""
-    factors = ratio.num.factor()[1] if ratio else []
-    return [-one[0] / one[1] for one, _ in factors if one.degree() == 1]
+from certibit.theory.worlds.symbolic.exact_numbers import Exact
 
 
 class _Lazy(Opaque):
@@ -207,11 +65,13 @@ class SlopeVector(_Lazy):
     def _with(self, other: Any, sign: int, own: int = 1) -> "SlopeVector":
         if isinstance(other, np.ndarray) and not np.any(other):
             zero = Parts({}, {})
-            other = self._world.vector(lambda: zero, len(other) > 1)
+            other = SlopeVector(self._world, lambda: zero, len(other) > 1)
         if not isinstance(other, SlopeVector):
             self._refuse("adds numbers to a vector")
-        return self._world.vector(
-            lambda: self.value.combined(own, other.value, sign), self._of_all or other._of_all
+        return SlopeVector(
+            self._world,
+            lambda: self.value.combined(own, other.value, sign),
+            self._of_all or other._of_all,
         )
 
     def __add__(self, other: Any) -> "SlopeVector":
@@ -226,7 +86,7 @@ class SlopeVector(_Lazy):
     def __mul__(self, factor: Any) -> "SlopeVector":
         by = _scalar(self, factor)
         none = Parts({}, {})
-        return self._world.vector(lambda: self.value.combined(by(), none, 0), self._of_all)
+        return SlopeVector(self._world, lambda: self.value.combined(by(), none, 0), self._of_all)
 
     def __truediv__(self, divisor: Any) -> "SlopeVector":
         by = _scalar(self, divisor)
@@ -239,7 +99,7 @@ class SlopeVector(_Lazy):
                 self._refuse("divides by the norm of another vector, which has noise")
             return self._world.turned(own)
 
-        return self._world.vector(quotient, self._of_all)
+        return SlopeVector(self._world, quotient, self._of_all)
 
     def __neg__(self) -> "SlopeVector":
         return self * -1
@@ -251,8 +111,11 @@ class SlopeVector(_Lazy):
         if axis != 0 or not keepdims:
             self._refuse("sums over other than the clients, or leaves their axis out")
         count, none = self.shape[0], Parts({}, {})
-        return self._world.vector(
-            lambda: (self.value.averaged() if self._of_all else self.value).combined(count, none, 0),
+        return SlopeVector(
+            self._world,
+            lambda: (self.value.averaged() if self._of_all else self.value).combined(
+                count, none, 0
+            ),
             False,
         )
 
@@ -420,9 +283,9 @@ class _Namespace:
             if not (isinstance(yes, SlopeVector) and isinstance(no, SlopeVector)):
                 opaque._refuse("chooses between a vector and a number")
             of_all = yes._of_all or no._of_all
-            return world.vector(lambda: (yes if mask.value else no).value, of_all)
+            return SlopeVector(world, lambda: (yes if mask.value else no).value, of_all)
         pair = _scalar(opaque, no), _scalar(opaque, yes)
-        return SlopeNumber(world, lambda: pair[mask.value]())
+        return SlopeNumber(world, lambda: pair[mask.value]())  # noqa: PLW0108  (not yet known)
 
     @staticmethod
     def sum(x: SlopeVector, **options: Any) -> SlopeVector:

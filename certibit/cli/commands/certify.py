@@ -9,6 +9,7 @@ from typing import Any
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
 from certibit.cli.words.plain_options import add_json
+from certibit.cli.words.relaxed import add_relaxed, certify_relaxed, is_relaxed
 from certibit.cli.words.subject import (
     CertifiedSubject,
     add_subject,
@@ -23,7 +24,8 @@ from certibit.data.terminal import for_terminal
 def add_certify(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=certify_method)
-    add_subject(parser)
+    add_subject(parser, "relaxed")
+    add_relaxed(parser)
     parser.add_argument(
         "--optimise",
         choices=("bits", "rounds", "gradients"),
@@ -35,6 +37,8 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
 
 def certify_method(chosen: argparse.Namespace) -> int:
     """Certify a method over a class of functions; the exit code says if a decrease is proved."""
+    if is_relaxed(chosen):
+        return certify_relaxed(chosen)
     from certibit.figures.text.certificates import (  # noqa: PLC0415  (heavy)
         account_summary,
         describe_account,

@@ -34,7 +34,7 @@ class CertifiedSubject:
     functions: FunctionClass
 
 
-def add_subject(parser: argparse.ArgumentParser) -> None:
+def add_subject(parser: argparse.ArgumentParser, *more_classes: str) -> None:
     """Add the method, the class of functions and the potential."""
     parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
     parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
@@ -46,7 +46,7 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--class",
         dest="of_class",
-        choices=("strongly-convex", "convex", "nonconvex"),
+        choices=("strongly-convex", "convex", "nonconvex", *more_classes),
         help="the f_i: with mu = 1 and L = kappa, or with L = 1, convex or perhaps not convex "
         "(default: strongly-convex, or what PROBLEM is)",
     )

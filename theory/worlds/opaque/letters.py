@@ -20,7 +20,8 @@ OF_DIMENSION = "depends on the dimension"
 NORM = (
     "takes a norm or an inner product",
     "take a length that is a parameter; a method that clips is certified where clipping is a "
-    "contraction, as Clip21 is in a ball",
+    "contraction, as Clip21 is in a ball, and one step of it over (L0, L1)-smooth functions, "
+    "certify --class relaxed",
 )
 
 

@@ -16,16 +16,19 @@ f(x + D) <= f(x) + <grad f(x), D> + (L0 + L1 G) Q, with its conditions:
   q = 0 is the bound in any direction. With q = 1 and z = 7/8, Q = phi(-T)/L1^2; it is attained by
   (L0/L1^2) phi(L1 |x|) on the real line.
 
-Proof of the last. Let h(t) = grad f(x + t D/r), rho = |h|, a its angle to h(0), and R = log(1 + L1
-rho/L0). As |h'| <= L0 + L1 rho, (R')^2 + (1 - e^-R)^2 (a')^2 <= L1^2. Let L1 t <= T1. Then R >= R1 :=
-R(0) - L1 t and 1 - e^-R1 >= k, so that u = R(0) - R has u^2 + k^2 a^2 <= (L1 t)^2 if k is, from now
-on, 1 - e^-R1. For 0 <= E < 1 the number (rho cos(a) - E rho) L1/L0 is at least F(u) =
-(e^(R(0) - u) - 1)(1 - E - ((L1 t)^2 - u^2)/(2 k^2)). With w = u/k <= y = L1 t/k <= z and R(0) - u = R1
-+ k (y - w), e^(u - R(0)) F'(u) <= E - 1 + (y^2 - w^2)/2 + max(w, 0) (1 + y - w) <= E - 1 + y^2/2 +
-(1 + y)^2/6, which is at most 0 if 4 y^2 + 2 y + 1 <= 6 (1 - E). So F(u) >= F(L1 t). With E = 0: the
-slope along -D/r is at least P(t) = ((L0 + L1 G) e^(-L1 t) - L0)/L1 up to T1; its integral is the
-decrease of f there. From there on the bound in any direction applies; with E = phi(T2)/T2 at T1, its
-worst case is rho = P and a = 0. For L0 = 0 take the limit.
+Proof of the last. Let h(t) = grad f(x + t D/r), rho = |h|, a the angle of h to h(0), and
+R = log(1 + L1 rho/L0). As |h'| <= L0 + L1 rho, (R')^2 + (1 - e^-R)^2 (a')^2 <= L1^2. Let
+y = L1 t <= T1, R1 = R(0) - y and k(t) = 1 - e^-R1. Up to t, R >= R1 and 1 - e^-R >= k(t), so
+that u = R(0) - R has u^2 + k(t)^2 a^2 <= y^2. For 0 <= E < 1, (cos(a) - E) rho L1/L0 is then at
+least
+
+    F(u) = (e^(R(0) - u) - 1) (1 - E - (y^2 - u^2)/(2 k(t)^2)).
+
+With w = u/k(t) <= v = y/k(t) <= z and R = R1 + k(t) (v - w), e^-R F'(u) <= E - 1 + (v^2 - w^2)/2 +
+max(w, 0) (1 + v - w) <= E - 1 + v^2/2 + (1 + v)^2/6, which is at most 0 as 4 v^2 + 2 v + 1 <=
+6 (1 - E). So F(u) >= F(y). With E = 0: the slope along -D/r is at least P(t) = ((L0 + L1 G) e^-y -
+L0)/L1; its integral is the decrease of f up to T1. From there on the bound in any direction
+applies; with E = phi(T2)/T2 its worst case is rho = P and a = 0. For L0 = 0 take the limit.
 """
 
 from collections.abc import Callable

@@ -1,0 +1,80 @@
+"""The command ``certify`` over (L0, L1)-smooth functions."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from certibit.cli import main
+
+STEP = ["--set", "eta=0.2", "--set", "gamma=0.2"]
+RELAXED = ["--class", "relaxed"]
+
+
+def test_clipped_gradient_descent_beside_its_theorem(capsys):
+    assert main(["certify", "clipped-sgd", *RELAXED]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "theorem f(x+) <= f(x) - M/2 (Clipped gradient descent on one machine)" in told
+    assert "eta <= 1/(2 A L0), 0.25 and 0.25: holds" in told
+    assert "verdict loose by a factor 1.508" in told
+    assert "certified f(x+) <= f(x) - 0.75393996 M, proved in" in told
+    assert "proof holds, checked in rational numbers, for all G" in told
+    assert "regime G from 0 to infinity: growth against-gradient" in told
+    assert "no more than c = 0.5 is proved" in told
+    assert "attained the certified c, by f'' = L0 + L1 |f'| on the line" in told
+    assert "a decrease is certified up to 3.5" in told
+
+
+def test_noise(capsys):
+    words = ["certify", "episode", *RELAXED, "--n", "10", "--sigma", "0.01", *STEP, "--L1", "2"]
+    assert main(words) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "L0 = 1, L1 = 2, n = 10, gradients with noise of length <= 0.01" in told
+    assert "E f(x+) <= f(x) - 0.6" in told
+    assert "sigma^2, proved in" in told
+    assert "where noise answers yes: growth any-direction" in told
+    assert "rounds r = 0..R is at most 3 epsilon" in told
+    assert "not for these parameters" in told
+
+
+def test_every_key_of_json_is_documented(capsys):
+    assert main(["certify", "normalised-gd", *RELAXED, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["proof_holds"] is True
+    assert found["published_c"] == 0.25
+    assert found["certified_c"] == pytest.approx(found["attained_c"], rel=1e-9)
+    page = Path(__file__).parents[2].joinpath("docs/json.md").read_text(encoding="utf-8")
+    rows = page.split("| `certify --class relaxed` |")[1].split("\n| `")[0]
+    inner = set(found["regimes"][0]) | set(found["conditions"][0])
+    assert {key for key in inner | set(found) if f"`{key}`" not in rows} == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "fragment"),
+    [
+        (["episode", *RELAXED, *STEP, "--set", "I=4"], "certify it with one step a round, I = 1"),
+        (["episode", *RELAXED, "--set", "eta=1"], "episode has no value of gamma; give each"),
+        (["locodl", *RELAXED], "locodl has no value of gamma, chi, rho, p, omega; give each"),
+        (["celgc", *RELAXED], "no theorem on celgc has parameters for (L0, L1)-smooth functions"),
+        (["clipped-sgd", *RELAXED, "--sigma", "1"], "no theorem on clipped-sgd has parameters"),
+        (["clipped-sgd", *RELAXED, "--kappa", "9"], "--kappa is not of (L0, L1)-smooth functions"),
+        (["clipped-sgd", *RELAXED, "--optimise", "bits"], "--optimise is not of (L0, L1)-smooth"),
+        (["clipped-sgd", *RELAXED, "--L0", "-1"], "L0 = -1 is no constant of a class"),
+        (["gd", "--L0", "1"], "--L0 is of (L0, L1)-smooth functions; give --class relaxed"),
+        (["clipped-sgd", *STEP], "it takes a norm or an inner product;"),
+        (["clipped-sgd", *STEP], "over (L0, L1)-smooth functions, certify --class relaxed"),
+        (["clipped-sgd", *RELAXED, "--set", "eta=9", "--set", "gamma=9"], "no decrease of f is"),
+    ],
+    ids=lambda x: "",
+)
+def test_a_misfit_is_refused_in_a_sentence(capsys, words, fragment):
+    assert main(["certify", *words]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    (sentence,) = err.splitlines()
+    assert fragment in sentence
+
+
+def test_other_commands_do_not_know_the_class(capsys):
+    assert main(["chain", "gd", *RELAXED, "--steps", "2"]) == 2
+    assert "invalid choice: 'relaxed'" in capsys.readouterr().err

@@ -1,0 +1,326 @@
+"""Attacks on certificates over (L0, L1)-smooth functions: functions, noise, and planted faults."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from paths import least
+
+from certibit import (
+    EPISODE,
+    ClippedMinibatchSGD,
+    ClippedSGD,
+    NaiveParallelClip,
+    NormalisedGD,
+    Refusal,
+    RelaxedFunctions,
+    certify_clipped,
+)
+from certibit.data.relaxed.shapes import (
+    Cosh,
+    Exponentials,
+    Extremal,
+    Power,
+    PseudoHuber,
+    Recurrent,
+    Steep,
+    Well,
+)
+from certibit.solvers.clipping import ModelState
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.relaxed import growth_bounds
+from certibit.theory.relaxed.attained_decrease import attained_decrease
+from certibit.theory.relaxed.certify_clipped import PARTS
+from certibit.theory.relaxed.clipped_account import clipped_account
+from certibit.theory.relaxed.clipped_certificate import GrowthBound
+from certibit.theory.relaxed.growth_bounds import against_gradient, turn_below
+from certibit.theory.relaxed.positivity import Span, cuts_for, holds_with_cuts
+from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.relaxed.slope_world import SlopeNumber
+from certibit.theory.worlds.symbolic.exact_numbers import rational
+
+SHAPES = [
+    Cosh(0.7),
+    Well(),
+    Power(3.0),
+    Power(4.0),
+    Exponentials((0.5, 2.0, 0.3), (1.0, -0.4, 0.8)),
+    PseudoHuber(0.5, 0.4),
+    Recurrent(2),
+    Recurrent(3),
+    Steep(2.0, 1.5),
+    Extremal(2.0, 1.5),
+]
+"""Functions of known L0 for every L1; the recurrent ones are not convex."""
+
+
+class Clients:
+    """Clients f_i = h + b_i'x with given noise, for one step of a method on many points."""
+
+    def __init__(self, shape, n=1, noise=None):
+        self.shape, self.n, self.noise = shape, n, noise or {}
+        tilts = np.arange(n) - (n - 1) / 2
+        self.tilts = 3 * tilts.reshape(n, 1, 1)
+
+    def grad(self, x, active=None, sample=None):
+        own = self.shape.grad(x) + self.tilts
+        return own + self.noise[sample] if sample in self.noise else own
+
+
+class Everyone:
+    """Messages that arrive as they are."""
+
+    def send(self, v, mask=None):
+        return v
+
+    broadcast = send
+
+    def cohort(self, m):
+        return None
+
+
+def stepped(method, shape, x, n=1, noise=None):
+    """One step from x, (1, d, R)."""
+    clients = Clients(shape, n, noise)
+    return method.communicate(ModelState(x), clients, Everyone()).x
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
+@pytest.mark.parametrize("kind", [ClippedSGD, EPISODE, NormalisedGD])
+def test_functions_of_the_class_keep_the_promise(shape, kind):
+    """1500 points each, for small steps and for some near the largest that are certified."""
+    generator = np.random.default_rng(0)
+    L1 = shape.natural_L1 or 1.0
+    functions = RelaxedFunctions(shape.offset(L1), L1, n=3)
+    d = 1 if isinstance(shape, Recurrent | PseudoHuber | Steep | Extremal | Exponentials) else 3
+    for scale in (0.2, 1.0, 2.5):
+        eta, gamma = scale * 0.25 / functions.L0, scale * 0.29 / L1
+        method = kind(eta, gamma) if kind is not NormalisedGD else kind(gamma, gamma / eta)
+        proof = certify_clipped(method, functions)
+        x = generator.standard_normal((1, d, 1500)) * 10 ** generator.uniform(-2, 1, (1, 1, 1500))
+        after = stepped(method, shape, x, n=3)
+        slopes = np.linalg.norm(shape.grad(x)[0], axis=0)
+        fallen = (shape.gap(x) - shape.gap(after))[0]
+        promised = np.array([proof.decrease(slope) for slope in slopes])
+        rounding = 1e-12 * (shape.gap(x)[0] + 1e-300)
+        assert (fallen >= promised * (1 - 1e-9) - rounding).all()
+
+
+NOISY = [ClippedSGD, NaiveParallelClip, ClippedMinibatchSGD, EPISODE]
+
+
+@pytest.mark.parametrize("kind", NOISY)
+@pytest.mark.parametrize("part", [0.02, 0.2])
+def test_noise_keeps_the_promise_in_the_mean(kind, part):
+    """All outcomes of Rademacher noise of two clients, from 400 points of three functions."""
+    sigma, n = part, 2
+    for shape in (Extremal(1.0, 1.0), Cosh(), Steep(1.0, 1.0)):
+        functions = RelaxedFunctions(1.0, 1.0, n, sigma)
+        method = kind(0.25, 0.3)
+        proof = certify_clipped(method, functions)
+        assert 0 < proof.c < certify_clipped(method, replace(functions, sigma=0.0)).c
+        assert proof.e > 0
+        kink = float(proof.measure.kink)
+        slopes = kink * np.concatenate([np.logspace(-2, 2, 200), np.linspace(0.7, 1.3, 200)])
+        x = at_slope(shape, slopes)
+        slots = ["control", 0] if kind is EPISODE else [0]
+        mean_value = np.zeros(len(slopes))
+        outcomes = list(product((-1.0, 1.0), repeat=n * len(slots)))
+        for signs in outcomes:
+            noise = np.reshape(signs, (len(slots), n, 1, 1)) * sigma
+            after = stepped(method, shape, x, n, dict(zip(slots, noise, strict=True)))
+            mean_value += shape.gap(after)[0] / len(outcomes)
+        fallen = shape.gap(x)[0] - mean_value
+        promised = [proof.decrease(s) - proof.e * sigma**2 for s in slopes]
+        assert (fallen >= promised).all()
+
+
+def at_slope(shape, slopes):
+    """Points of a function on the line with given derivatives."""
+    low, high = np.zeros_like(slopes), np.full_like(slopes, 30.0)
+    for _ in range(80):
+        middle = (low + high) / 2
+        above = shape.grad(middle.reshape(1, 1, -1)).ravel() > slopes
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return low.reshape(1, 1, -1)
+
+
+@pytest.mark.parametrize("growth", ["lemma-5", "any-direction"])
+def test_less_noise_is_worth_more(growth):
+    found = [
+        certify_clipped(EPISODE(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 5, sigma), growth).c
+        for sigma in (0.0, 0.01, 0.05, 0.1)
+    ]
+    assert found == sorted(found, reverse=True)
+    assert len(set(found)) == 4
+
+
+def test_noise_that_is_too_large_is_refused():
+    with pytest.raises(Refusal, match="a larger threshold gamma/eta, or less noise"):
+        certify_clipped(EPISODE(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 5, sigma=0.5))
+    with pytest.raises(Refusal, match="the norm of a vector that has noise"):
+        certify_clipped(NormalisedGD(0.1, 1.0), RelaxedFunctions(1.0, 1.0, 5, sigma=0.1))
+
+
+CASES = [(0.0, 1.0, 0.8), (1.0, 1.164, 0.3), (1.0, 1.164, 0.8), (1.0, 5.0, 0.6), (1.0, 0.3, 0.15)]
+
+
+@pytest.mark.parametrize(("L0", "G", "T"), CASES)
+def test_no_turn_of_the_gradient_decreases_f_less(L0, G, T):
+    """A search over gradients along a line in two dimensions; L1 = 1."""
+    found = least(G, L0, 1.0, T)
+    numbers = rational(L0), rational(1), SlopeRatio.of(T), rational(T)
+    proved = []
+    for part in PARTS:
+        bound = against_gradient(*numbers, rational(part))
+        if all(one.at(G) >= 0 for one in bound.conditions):
+            proved.append(G * T - float(Fraction(str(bound.excess.at(G)))))
+    assert proved, "the part 0 always holds"
+    assert proved == sorted(proved, reverse=True), "a larger part proves more"
+    assert max(proved) <= found * (1 + 1e-3) + 1e-6, "up to the steps of the path"
+
+
+def test_the_slope_itself_does_not_turn():
+    """P(t) of the proof, at z = 7/8, is the smallest slope; far beyond, turning is steeper."""
+    for L0, G in ((0.0, 1.0), (1.0, 2.0)):
+        T = 0.85 if not L0 else 0.4
+        assert least(G, L0, 1.0, T, of=1) >= (L0 + G) * np.exp(-T) - L0 - 2e-3
+    assert least(1.0, 0.0, 1.0, 2.0, of=1) < np.exp(-2.0) - 0.1
+
+
+def test_without_its_condition_the_bound_is_false(monkeypatch):
+    """Planted: the bound against the gradient for any length; a path in the plane refutes it."""
+    T, G = 1.164, 1.164
+    found = least(G, 1.0, 1.0, T)
+    bound = against_gradient(*map(rational, (1, 1)), SlopeRatio.of(T), rational(T), rational(1))
+    assert G * T - float(Fraction(str(bound.excess.at(G)))) > found * (1 + 1e-2)
+    assert min(one.at(G) for one in bound.conditions) < 0, "and it is refused"
+
+
+def test_the_largest_turn_is_rounded_down():
+    for top in (0, Fraction(1, 10), Fraction(1, 2), Fraction(6, 5), 3):
+        z = turn_below(rational(top))
+        ratio = float(np.expm1(float(top)) - top) / float(top) if top else 0.0
+        assert 0 <= z <= Fraction(7, 8)
+        assert z == 0 or 4 * z**2 + 2 * z + 1 <= 6 * (1 - ratio)
+
+
+METHOD, FUNCTIONS = ClippedSGD(0.69, 0.8), RelaxedFunctions(1.0, 1.0)
+
+
+def test_a_proof_with_a_fault_does_not_hold():
+    """Each number of a certificate is needed as it is."""
+    proof = certify_clipped(METHOD, FUNCTIONS)
+    noisy = certify_clipped(ClippedSGD(0.25, 0.3), RelaxedFunctions(1.0, 1.0, 2, 0.05))
+    assert proof.verify() == proof.c
+    assert noisy.verify() == noisy.c
+    first, second, *others = proof.proofs
+    faults = [
+        replace(proof, exact=proof.exact * Fraction(10**9 + 1, 10**9)),
+        replace(proof, functions=RelaxedFunctions(1.0, 1.0001)),
+        replace(proof, functions=RelaxedFunctions(1.0001, 1.0)),
+        replace(proof, method=ClippedSGD(0.6901, 0.8)),
+        replace(proof, measure=replace(proof.measure, eta=proof.measure.eta / 2)),
+        replace(proof, proofs=proof.proofs[:-1]),
+        replace(proof, proofs=proof.proofs[::-1]),
+        replace(proof, proofs=(first, replace(second, high=second.high / 2), *others)),
+        replace(proof, proofs=(first, replace(second, cuts=second.cuts[:-1]), *others)),
+        replace(noisy, exact_e=noisy.exact_e / 2),
+        replace(noisy, exact=noisy.exact * Fraction(10**9 + 1, 10**9)),
+        replace(noisy, functions=RelaxedFunctions(1.0, 1.0, 2, 0.051)),
+        replace(noisy, functions=RelaxedFunctions(1.0, 1.0, 1, 0.05)),
+        replace(noisy, proofs=tuple(replace(one, answers=()) for one in noisy.proofs)),
+    ]
+    faults += [
+        replace(proof, proofs=tuple(replace(one, bound=bound) for one in proof.proofs))
+        for bound in (
+            GrowthBound("against-gradient", Fraction(1)),
+            GrowthBound("against-gradient", Fraction(2)),
+            GrowthBound("against-gradient", Fraction(-1)),
+            GrowthBound("any-direction"),
+            GrowthBound("lemma-5"),
+        )
+    ]
+    faults.append(
+        replace(
+            noisy,
+            proofs=tuple(
+                replace(one, bound=GrowthBound("against-gradient", Fraction(1)))
+                for one in noisy.proofs
+            ),
+        )
+    )
+    for fault in faults:
+        assert fault.verify() == -float("inf"), fault
+
+
+def test_half_of_the_constant_is_caught(monkeypatch):
+    """Planted: Lemma 5 with B/2; the extremal function decreases less than is certified."""
+    method = ClippedSGD(0.002, 0.5)
+    functions = RelaxedFunctions(1.0, 1.0)
+    above = growth_bounds.exponential_above
+    monkeypatch.setattr(growth_bounds, "exponential_above", lambda T: (above(T) + 1) / 2)
+    proof = certify_clipped(method, functions, "lemma-5")
+    attained = attained_decrease(method, functions, proof.measure)
+    monkeypatch.undo()
+    assert certify_clipped(method, functions, "lemma-5").c < attained.c
+    assert proof.c > 0.78
+    assert proof.verify() == -float("inf")
+
+
+def test_a_wrong_sign_is_caught(monkeypatch):
+    """Planted: the growth in any direction with e^-T in the place of e^T."""
+    series = growth_bounds._series
+    monkeypatch.setattr(growth_bounds, "_series", lambda T, top: series(T * -1, top * -1))
+    method = ClippedSGD(0.69, 0.8)
+    with pytest.raises(ContradictionError, match="certified of"):
+        clipped_account(method, FUNCTIONS)
+
+
+@pytest.mark.parametrize("planted", ["greater is less", "always"])
+def test_swapped_regimes_are_caught(monkeypatch, planted):
+    """Planted: a comparison of norms that answers the wrong way, and one that always holds."""
+    right = SlopeNumber._compared
+    if planted == "always":
+        wrong = lambda self, other, sign, equal: right(self * 0, -1, 1, False)  # noqa: E731
+    else:
+        wrong = lambda self, other, sign, equal: right(self, other, -sign, equal)  # noqa: E731
+    monkeypatch.setattr(SlopeNumber, "_compared", wrong)
+    with pytest.raises((Refusal, ContradictionError)):
+        clipped_account(ClippedSGD(0.3, 0.3), FUNCTIONS)
+
+
+def test_a_step_along_the_gradient_is_refused():
+    class Climbing(ClippedSGD):
+        def communicate(self, s, problem, channel):
+            return ModelState(s.x + self.clip(problem.grad(s.x).mean(axis=0, keepdims=True)))
+
+    with pytest.raises(Refusal):
+        certify_clipped(Climbing(0.1, 0.1), FUNCTIONS)
+
+
+def test_polynomials_with_a_negative_value_have_no_proof():
+    """Random ones, against their values on a grid; those with a proof are checked anew."""
+    generator = np.random.default_rng(0)
+    proofs = 0
+    for _ in range(300):
+        roots = generator.uniform(-1, 3, generator.integers(1, 5))
+        ratio = SlopeRatio.of(int(generator.choice([-1, 1])))
+        for root in roots:
+            ratio = ratio * (SLOPE - rational(round(float(root), 3)))
+        ratio = ratio / (SLOPE + 1)
+        high = None if generator.random() < 0.3 else rational(2)
+        span = Span(rational(0), high)
+        cuts = cuts_for(ratio, span)
+        grid = np.linspace(0, 2 if high else 1e3, 4001)
+        values = np.polyval([float(c) for c in reversed(ratio.num.coeffs())], grid) / (grid + 1)
+        if cuts is None:
+            continue
+        proofs += 1
+        assert values.min() > -1e-9
+        assert holds_with_cuts(ratio, span, cuts)
+        assert not holds_with_cuts(ratio * -1, span, cuts)
+        assert not holds_with_cuts(ratio, span, (*cuts, rational(5), rational(4)))
+    assert proofs > 20
