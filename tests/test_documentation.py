@@ -1,6 +1,7 @@
 """The code in the documentation runs, and what the pages say about it is so."""
 
 import inspect
+import math
 import pkgutil
 import re
 from pathlib import Path
@@ -106,6 +107,10 @@ def test_relaxed_smoothness(capsys):
     assert celgc.final("gap").min() > 0.1, "the page says that it stays away from it"
     assert (episode.final("uplink_bits") == 2 * celgc.final("uplink_bits")).all()
     assert all(condition.holds for condition in names["conditions"])
+    published, proof = names["published"].c, names["proof"]
+    assert published == pytest.approx(1 - (2 + math.e - 1) / 8, rel=1e-9)
+    assert proof.c == pytest.approx(1 - 2 * (math.expm1(-0.25) + 0.25) / 0.25, rel=1e-9)
+    assert proof.verify() == proof.c, "the page says that it is checked"
     found = [names["quartic"].L0, names["steep"].L0]
     assert found == pytest.approx([16, float("inf")], rel=1e-4)
 

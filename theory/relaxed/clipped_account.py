@@ -18,10 +18,10 @@ from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
 from certibit.theory.relaxed.published_step import PublishedStep, published_step
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 
-ACCURACY = 1e-3
+ACCURACY = 1e-2
 """Relative accuracy of step sizes that are searched for."""
 
-MOST_STEPS = 16
+MOST_STEPS = 12
 """How many step sizes are tried for the best one."""
 
 AGREES = 1e-9

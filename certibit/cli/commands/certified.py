@@ -22,11 +22,12 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--class",
         dest="of_class",
-        choices=("strongly-convex", "convex", "nonconvex", "all"),
+        choices=("strongly-convex", "convex", "nonconvex", "relaxed", "all"),
         default="strongly-convex",
         help="the functions: rates; which methods descend on convex functions, and under the "
-        "Polyak-Lojasiewicz condition; which descend on functions that need not be convex; or one "
-        "table of all methods and classes",
+        "Polyak-Lojasiewicz condition; which descend on functions that need not be convex; which "
+        "methods that clip do on (L0, L1)-smooth functions; or one table of all methods and "
+        "classes",
     )
     add_jobs(parser)
     add_seeds(parser, 1, "number of runs measured")
@@ -47,6 +48,11 @@ def compare_certified(chosen: argparse.Namespace) -> None:
         from certibit.figures.certified.classes.convex_table import write_convex  # noqa: PLC0415  (heavy)
 
         print(for_terminal(lambda: write_convex(Path(chosen.output))))
+        return
+    if chosen.of_class == "relaxed":
+        from certibit.figures.certified.classes.relaxed_table import write_relaxed  # noqa: PLC0415  (heavy)
+
+        print(for_terminal(lambda: write_relaxed(Path(chosen.output))))
         return
     if chosen.of_class == "nonconvex":
         from certibit.figures.certified.classes.descent_table import write_descents  # noqa: PLC0415  (heavy)

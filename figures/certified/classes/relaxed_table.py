@@ -1,0 +1,150 @@
+"""Methods that clip on (L0, L1)-smooth functions: published and certified constants and steps."""
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_atomically
+from certibit.data.terminal import paragraph, table
+from certibit.solvers.method import Method
+from certibit.solvers.methods.clipped_sgd import ClippedSGD
+from certibit.theory.card import Card, Role
+from certibit.theory.catalogue.catalogue import CLIPPING
+from certibit.theory.relaxed.certify_clipped import certify_clipped
+from certibit.theory.relaxed.clipped_account import ClippedAccount, clipped_account, scaled
+from certibit.theory.relaxed.published_step import published_step
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
+
+POINTS = ((1, 0.0, 1.0, 0.0), (10, 1.0, 2.0, 0.0), (10, 1.0, 2.0, 0.1))
+"""n, kappa, rho and sigma; L0 = L1 = 1."""
+
+HEADER = (
+    "n, kappa, rho, sigma",
+    "published step",
+    "c",
+    "certified",
+    "attained",
+    "largest step",
+    "best step",
+    "rounds",
+)
+
+_CAPTION = (
+    "One step over (L0, L1)-smooth f, L0 = L1 = 1: eta, gamma and c of the theorem (c of f(x+) <= "
+    "f(x) - c min(eta G^2, gamma G), G = |grad f(x)|; of EPISODE, I = 1, none); the c certified "
+    "there, for any f_i, and with noise of length sigma the e of e sigma^2; the c of the function "
+    "that decreases least; by how much eta and gamma may grow together with a certified c > 0; the "
+    "growth with the largest c eta, with its c; and how many times fewer rounds than the theorem's "
+    "it needs, for the largest accuracy of that theorem."
+)
+
+
+@dataclass(frozen=True)
+class RelaxedRow:
+    """One method at one point: its account, or the sentence why there is none."""
+
+    card: Card
+    account: ClippedAccount | None
+    reason: str = ""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row of the table."""
+        label = f"  {self.card.label}"
+        one = self.account
+        if one is None:
+            return (label, *["-"] * (len(HEADER) - 1))
+        proof, found = one.certificate, one.published
+        noise = f", e {proof.e:.2g}" if proof.functions.sigma else ""
+        return (
+            label,
+            f"{float(proof.measure.eta):.3g}, {float(proof.measure.gamma):.3g}",
+            _small(found.c if found else math.nan),
+            f"{proof.c:.4g}{noise}",
+            _small(one.attained.c if one.attained else math.nan),
+            f"{one.largest:.3g}",
+            f"{one.best:.3g}, c {one.best_c:.3g}",
+            _small(fewer_rounds(one)),
+        )
+
+
+def fewer_rounds(account: ClippedAccount) -> float:
+    """Return how many times fewer rounds the best certified step needs than its theorem says.
+
+    It is the ratio of the proved numbers of rounds until |grad f(x)| is, at one of them or in the
+    mean, at most an accuracy: that of the theorem, or the kink of M if it has none; NaN without a
+    theorem.
+    """
+    found, proof = account.published, account.certificate
+    if found is None:
+        return math.nan
+    best = certify_clipped(scaled(proof.method, account.best), proof.functions)
+    if math.isnan(found.epsilon):
+        slope = float(proof.measure.kink)
+        return best.decrease(slope) / (found.c * proof.measure.at(slope))
+    published = 4 / (found.epsilon**2 * found.eta)
+    return published / best.iterations(1.0, 3 * found.epsilon)
+
+
+def relaxed_row(card: Card, n: int, kappa: float, rho: float, sigma: float) -> RelaxedRow:
+    """Certify a method with the largest parameters of its theorem; see `published_method`."""
+    functions = RelaxedFunctions(1.0, 1.0, n, sigma)
+    try:
+        method = published_method(card, functions, kappa, rho)
+        return RelaxedRow(card, clipped_account(method, functions, kappa, rho))
+    except Refusal as refusal:
+        return RelaxedRow(card, None, str(refusal))
+
+
+def published_method(
+    card: Card, functions: RelaxedFunctions, kappa: float = 0.0, rho: float = 1.0
+) -> Method:
+    """Return a method with the largest parameters of its theorem.
+
+    A method without a theorem on noise has those without noise, one without any those of clipped
+    gradient descent.
+    """
+    quiet = replace(functions, sigma=0.0)
+    found = (
+        published_step(card.method, functions, 1.0, 1.0, kappa, rho)
+        or published_step(card.method, quiet, 1.0, 1.0, kappa, rho)
+        or published_step(ClippedSGD, quiet, 1.0, 1.0)
+    )
+    assert found is not None, "that of clipped gradient descent holds for all L0 and L1"
+    return _made(card, found.eta, found.gamma / found.eta)
+
+
+def _made(card: Card, eta: float, tau: float) -> Method:
+    """Return the method with a step size and a threshold, which not every method has."""
+    if card.tunings:
+        return card.tunings[0].make(eta, tau, 1, None)
+    values = {name: eta if role is Role.STEP_SIZE else tau for name, role in card.roles.items()}
+    return card.method(**values)
+
+
+def relaxed_table(points: tuple[tuple[int, float, float, float], ...] = POINTS) -> str:
+    """Certify all clipping methods at some points (n, kappa, rho, sigma) and tabulate them."""
+    found = {point: [relaxed_row(card, *point) for card in CLIPPING.values()] for point in points}
+    covered = {row.card.label for rows in found.values() for row in rows if row.account}
+    lines: list[tuple[str, ...]] = []
+    reasons: dict[str, str] = {}
+    for point, rows in found.items():
+        lines.append((", ".join(f"{x:g}" for x in point), *[""] * (len(HEADER) - 1)))
+        lines += [row.cells for row in rows if row.card.label in covered]
+        for row in rows:
+            if row.reason:
+                reasons.setdefault(row.card.label, row.reason)
+    notes = [paragraph(f"{label}: {reason}.") for label, reason in reasons.items()]
+    return "\n\n".join([paragraph(_CAPTION), table(HEADER, lines, texts=1), "\n".join(notes)])
+
+
+def write_relaxed(folder: Path) -> str:
+    """Write the table of all clipping methods as ``relaxed.txt``, and return it."""
+    text = relaxed_table()
+    write_atomically(folder / "relaxed.txt", lambda file: file.write(f"{text}\n".encode()))
+    return text
+
+
+def _small(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "-"

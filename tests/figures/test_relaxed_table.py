@@ -1,0 +1,46 @@
+"""The table of certified steps on (L0, L1)-smooth functions."""
+
+from pathlib import Path
+
+import pytest
+
+import certibit
+from certibit.cli import main
+from certibit.figures.certified.classes import relaxed_table
+from certibit.figures.certified.classes.relaxed_table import fewer_rounds, relaxed_row
+from certibit.theory.catalogue.catalogue import CARDS
+
+PAGE = Path(certibit.__file__).parents[1] / "docs/relaxed-smoothness.md"
+
+
+@pytest.mark.long
+def test_the_page_has_the_table(capsys, tmp_path):
+    assert main(["certified", "--class", "relaxed", "--output", str(tmp_path)]) == 0
+    written = (tmp_path / "relaxed.txt").read_text(encoding="utf-8")
+    (rows,) = (part for part in written.split("\n\n") if part.startswith("n, kappa"))
+    page = PAGE.read_text(encoding="utf-8")
+    shown = [line.strip().split() for line in page.splitlines() if line.startswith("    ")]
+    for row in rows.splitlines():
+        assert row.split() in shown, row
+    assert "n, kappa, rho, sigma" in capsys.readouterr().out
+
+
+def test_a_row_has_the_step_of_the_paper_and_more():
+    row = relaxed_row(CARDS["clipped-sgd"], 10, 1.0, 2.0, 0.0)
+    assert row.account.published.holds
+    assert row.cells[1:4] == ("0.25, 0.291", "0.5", "0.7539")
+    assert fewer_rounds(row.account) == pytest.approx(
+        row.account.best * row.account.best_c / 0.5, rel=1e-6
+    )
+
+
+def test_a_method_that_is_not_covered_has_a_sentence():
+    row = relaxed_row(CARDS["celgc"], 1, 0.0, 1.0, 0.0)
+    assert row.account is None
+    assert row.reason.endswith("choose by norms")
+    assert set(row.cells[1:]) == {"-"}
+
+
+def test_the_header_fits_the_cells():
+    row = relaxed_row(CARDS["normalised-ef21"], 1, 0.0, 1.0, 0.0)
+    assert len(row.cells) == len(relaxed_table.HEADER)
