@@ -16,8 +16,11 @@ from certibit.theory.relaxed.clipped_account import (
     parameters_of,
 )
 from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
+from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
+from certibit.theory.relaxed.slope_ratio import SlopeRatio
 from certibit.theory.verdict import FAILS, Known
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 
 def account_of(
@@ -95,12 +98,46 @@ def _of_lemma(account: ClippedAccount) -> list[str]:
 def _regimes(proof: ClippedCertificate) -> list[str]:
     """Return the regimes, those that are alike and touch as one."""
     lines = []
-    inner = [one for one in proof.proofs if one.low != one.high]
-    for (bound, answers), group in groupby(inner, lambda one: (one.bound, one.answers)):
-        own = list(group)
-        noise = f", where noise answers {_answers(own[0])}" if answers else ""
-        lines.append(f"G from {_end(own[0].low)} to {_end(own[-1].high)}{noise}: growth {bound}")
+    found = regimes(proof.method, proof.functions, (rational(proof.measure.kink),))
+    inner = [pair for pair in zip(found, proof.proofs, strict=True) if not pair[0].span.is_point]
+    for (step, bound, answers), group in groupby(
+        inner, lambda pair: (_step(pair[0]), pair[1].bound, pair[1].answers)
+    ):
+        own = [one for _, one in group]
+        noise = f" where noise answers {_answers(own[0])}" if answers else ""
+        span = f"G from {_end(own[0].low)} to {_end(own[-1].high)}{noise}"
+        lines.append(f"{span}: x+ = x - {step}; growth {bound}")
     return lines
+
+
+def _step(one: Regime) -> str:
+    """Return a step in words."""
+    parts = []
+    if one.along:
+        parts.append(f"{_ratio(one.along)} grad f(x)")
+    if one.turned:
+        parts.append(f"{_ratio(one.turned)} (directions with noise)")
+    if one.fresh or one.known:
+        parts.append("noise")
+    return " - ".join(parts)
+
+
+def _ratio(ratio: SlopeRatio) -> str:
+    """Return a rational function of G."""
+    above, below = (_polynomial(part.coeffs()) for part in (ratio.num, ratio.den))
+    if below == "1":
+        return above
+    return f"{above}/{below}" if below == "G" else f"{above}/({below})"
+
+
+def _polynomial(factors: list[Any]) -> str:
+    powers = ["", " G", *(f" G^{k}" for k in range(2, len(factors)))]
+    terms = [
+        power.strip() if power and factor == 1 else f"{float(fraction(factor)):.6g}{power}"
+        for factor, power in zip(factors, powers, strict=False)
+        if factor
+    ]
+    return " + ".join(reversed(terms))
 
 
 def _answers(one: RegimeProof) -> str:

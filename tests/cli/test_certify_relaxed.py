@@ -19,7 +19,8 @@ def test_clipped_gradient_descent_beside_its_theorem(capsys):
     assert "verdict loose by a factor 1.508" in told
     assert "certified f(x+) <= f(x) - 0.75393996 M, proved in" in told
     assert "proof holds, checked in rational numbers, for all G" in told
-    assert "regime G from 0 to infinity: growth against-gradient" in told
+    assert "regime G from 0 to 1.16395: x+ = x - 0.25 grad f(x); growth against-" in told
+    assert "regime G from 1.16395 to infinity: x+ = x - 0.290988/G grad f(x); growth" in told
     assert "no more than c = 0.5 is proved" in told
     assert "attained the certified c, by f'' = L0 + L1 |f'| on the line" in told
     assert "a decrease is certified up to 3.5" in told
@@ -32,7 +33,8 @@ def test_noise(capsys):
     assert "L0 = 1, L1 = 2, n = 10, gradients with noise of length <= 0.01" in told
     assert "E f(x+) <= f(x) - 0.6" in told
     assert "sigma^2, proved in" in told
-    assert "where noise answers yes: growth any-direction" in told
+    assert "where noise answers yes: x+ = x - 0.2 (directions with noise); growth any" in told
+    assert "where noise answers no: x+ = x - 0.2 grad f(x) - noise; growth any" in told
     assert "rounds r = 0..R is at most 3 epsilon" in told
     assert "not for these parameters" in told
 

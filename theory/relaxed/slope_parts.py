@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from flint import fmpq_poly
+
 from certibit.theory.relaxed.positivity import Span, cuts_for
 from certibit.theory.relaxed.slope_ratio import SlopeRatio
 from certibit.theory.worlds.opaque.letters import refuse
@@ -108,13 +110,16 @@ class SlopeWorld:
         """Return the sign of a ratio on the interval; the interval is cut where it changes."""
         span = self.span
         if span.is_point:
+            if ratio.den(span.low) == 0:
+                refuse(NOT_A_STEP, "divides by a norm that may be 0", "take unit(v)")
             value = ratio.at(span.low)
             return int(value > 0) - int(value < 0)
         for one in sorted(set(_rational_roots(ratio))):
             if span.low < one and (span.high is None or one < span.high):
                 raise Cut(one)
+        polynomial = SlopeRatio.reduced(ratio.num * ratio.den, fmpq_poly([1]))
         for sign in (1, -1):
-            if cuts_for(ratio * sign, span) is not None:
+            if cuts_for(polynomial * sign, span) is not None:
                 return sign if ratio else 0
         refuse(NOT_A_STEP, "compares norms at an irrational |grad f(x)|", "compare multiples of it")
 

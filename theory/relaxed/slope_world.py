@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from certibit.theory.relaxed.slope_parts import NOT_A_STEP, ZERO, G, Parts, SlopeWorld, X
+from certibit.theory.relaxed.slope_parts import NOT_A_STEP, ZERO, G, Parts, SlopeWorld, Turned, X
 from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
 from certibit.theory.worlds.opaque.clients import numbers_of
 from certibit.theory.worlds.opaque.letters import FEATURES, RUNS, Letter, Opaque, refuse
@@ -253,7 +253,10 @@ class _Squares(Opaque):
                 vector._refuse(
                     "takes the norm of what depends on one client's gradient, not on grad f(x) only"
                 )
-            if {*v.own, *v.mean} - {G}:
+            others = {*v.own, *v.mean} - {G}
+            if any(isinstance(name, Turned) for name in others):
+                vector._refuse("takes the norm of a direction that has noise")
+            if others:
                 return LengthOf(v)
             scale = v.mean.get(G, ZERO)
             return SLOPE * scale * (world.sign(scale) if scale else 1)
