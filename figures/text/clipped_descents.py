@@ -162,6 +162,8 @@ def _steps(account: ClippedAccount) -> str:
     proof = account.certificate
     eta, gamma = float(proof.measure.eta), float(proof.measure.gamma)
     most = account.largest
+    if math.isnan(most):
+        return "not searched: no parameter is called eta or gamma"
     text = (
         "no upper limit was found"
         if math.isinf(most)
@@ -221,6 +223,6 @@ def clipped_summary(account: ClippedAccount) -> dict[str, Any]:
         ],
         "seconds": proof.seconds,
         "largest_factor": finite_number(account.largest),
-        "best_factor": account.best,
-        "best_c": account.best_c,
+        "best_factor": finite_number(account.best),
+        "best_c": finite_number(account.best_c),
     }

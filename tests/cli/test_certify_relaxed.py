@@ -80,3 +80,40 @@ def test_a_misfit_is_refused_in_a_sentence(capsys, words, fragment):
 def test_other_commands_do_not_know_the_class(capsys):
     assert main(["chain", "gd", *RELAXED, "--steps", "2"]) == 2
     assert "invalid choice: 'relaxed'" in capsys.readouterr().err
+
+
+OWN = """
+from dataclasses import dataclass
+from certibit import Every, Method, Needs, mean
+from certibit.solvers.clipping import ModelState, norm
+
+@dataclass(frozen=True)
+class Soft(Method):
+    step: float = 0.25
+    reach: float = 0.2
+    name, schedule, needs = "soft", Every(), Needs(strongly_convex=False)
+
+    def start(self, x, problem, channel):
+        return ModelState(x)
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return ModelState(s.x - self.step / (1 + self.step * norm(g) / self.reach) * g)
+
+    def model(self, s):
+        return s.x
+"""
+
+
+def test_a_method_of_ones_own(capsys, tmp_path):
+    path = tmp_path / "soft.py"
+    path.write_text(OWN, encoding="utf-8")
+    assert main(["certify", str(path), *RELAXED]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "measure M = min(0.25 G^2, 0.2 G)" in told
+    assert "theorem none on this step" in told
+    assert "x+ = x - 0.2/(G + 0.8) grad f(x)" in told
+    assert "attained the certified c" in told
+    assert "step size not searched: no parameter is called eta or gamma" in told
+    assert main(["certify", str(path), *RELAXED, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["largest_factor"] is None

@@ -43,7 +43,8 @@ class ClippedAccount:
     attained : AttainedDecrease or None
         The c of the extremal function, without noise: no larger one is true.
     largest : float
-        The factor by which all step sizes, eta and gamma, may grow at most with a certified c > 0.
+        The factor by which eta and gamma may grow at most with a certified c > 0; NaN if the
+        method has neither.
     best, best_c : float
         The factor with the largest certified c M that was found, and c there.
     """
@@ -94,6 +95,14 @@ def clipped_account(
     with suppress(Refusal):
         by_lemma = certify_clipped(method, functions, "lemma-5").c
     eta, gamma = float(proof.measure.eta), float(proof.measure.gamma)
+    published = published_step(type(method), functions, eta, gamma, kappa, rho)
+    return ClippedAccount(published, proof, by_lemma, attained, *_steps(method, functions))
+
+
+def _steps(method: Method, functions: RelaxedFunctions) -> tuple[float, float, float]:
+    """Return the largest factor of all steps, the best one, and its c; NaN if none has a name."""
+    if not _step_names(method):
+        return math.nan, math.nan, math.nan
     low, high = limits(lambda t: _certified(method, functions, t) > 0, 1.0, ACCURACY)
     found = scipy.optimize.minimize_scalar(
         lambda t: -t * _certified(method, functions, t),
@@ -102,27 +111,18 @@ def clipped_account(
         options={"maxiter": MOST_STEPS, "xatol": ACCURACY * low},
     )
     best = float(found.x)
-    return ClippedAccount(
-        published_step(type(method), functions, eta, gamma, kappa, rho),
-        proof,
-        by_lemma,
-        attained,
-        high if high == math.inf else low,
-        best,
-        _certified(method, functions, best),
-    )
+    largest = high if high == math.inf else low
+    return largest, best, _certified(method, functions, best)
 
 
 def scaled(method: Method, factor: float) -> Method:
-    """Return a method with larger steps: eta, and the gamma of a method that has both."""
-    names = {one.name for one in fields(method)} & {"eta", "gamma"}
-    if not names:
-        raise Refusal(
-            f"{method.name} has no parameter eta or gamma, and its larger steps are not known; "
-            "call the step size eta"
-        )
-    changes: Any = {name: factor * getattr(method, name) for name in names}
+    """Return a method with its eta, and the gamma of a method that has both, times a factor."""
+    changes: Any = {name: factor * getattr(method, name) for name in _step_names(method)}
     return replace(method, **changes)
+
+
+def _step_names(method: Method) -> set[str]:
+    return {one.name for one in fields(method)} & {"eta", "gamma"}
 
 
 def _certified(method: Method, functions: RelaxedFunctions, factor: float) -> float:
