@@ -1,11 +1,15 @@
 """The interface of a method whose server acts on every arrival of a message."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from certibit.data.arrays import Array
 from certibit.solvers.method import Gradients
+
+Each = int | tuple[int, ...]
+"""A number of all clients, or one of each."""
 
 
 class Arrivals(Protocol):
@@ -20,8 +24,14 @@ class Arrivals(Protocol):
     def uplink(self, v: Array) -> Array:
         """Send C(v), (1, d, R), from the client; return what arrives."""
 
-    def begin(self, x: Array, clients: int | None = None) -> None:
-        """Let the fastest clients, or all, begin at x, which they know; its number is 0."""
+    client: int
+    """The client whose message has arrived."""
+
+    def begin(self, x: Array, clients: int | Sequence[int] | None = None) -> None:
+        """Let some clients, so many of the fastest, or all, begin at x, which they know.
+
+        The number of this model is 0.
+        """
 
     def reply(self, x: Array, k: int) -> None:
         """Send x with its number to the client whose message has arrived."""
@@ -38,10 +48,17 @@ class EventMethod(ABC):
     """
 
     name: ClassVar[str]
+    compressed: ClassVar[bool] = False
+    """Whether messages are compressed, by an unbiased compressor."""
 
     @property
-    def batch(self) -> int:
-        """Gradients that a client evaluates for a message."""
+    def gradients(self) -> Each:
+        """Gradients that a client evaluates before it sends."""
+        return 1
+
+    @property
+    def messages(self) -> Each:
+        """Messages that it sends then, which arrive together."""
         return 1
 
     @abstractmethod
@@ -49,9 +66,8 @@ class EventMethod(ABC):
         """Let clients begin at x, (1, d, R), and return the first state."""
 
     def message(self, x: Array, problem: Gradients, channel: Arrivals) -> Array:
-        """Return what arrives from a client that was given x: the mean of its gradients."""
-        gradients = [problem.grad(x, sample=0) for _ in range(self.batch)]
-        return channel.send(sum(gradients[1:], gradients[0]) / self.batch)
+        """Return what arrives from a client that was given x: by default, one gradient."""
+        return channel.send(problem.grad(x, sample=0))
 
     @abstractmethod
     def on_arrival(self, s: Any, g: Array, k: int, channel: Arrivals) -> Any:
@@ -61,3 +77,9 @@ class EventMethod(ABC):
         """Return the model x, (1, d, R)."""
         x: Array = s.x
         return x
+
+
+def summed(gradients: int, x: Array, problem: Gradients) -> Array:
+    """Return the sum of so many stochastic gradients at x."""
+    each = [problem.grad(x, sample=0) for _ in range(gradients)]
+    return sum(each[1:], each[0])

@@ -12,6 +12,7 @@ from certibit.data.problem import Problem
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.clock.network import Network, network_named
+from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.events.event_method import EventMethod
 from certibit.solvers.events.event_world import ClientWork, EventChannel, EventOracle
@@ -30,6 +31,7 @@ from certibit.solvers.simulation.tape import Tape
 def simulate_events(
     method: EventMethod,
     problem: Problem,
+    compressor: Compressor | None = None,
     *,
     network: Network | str,
     seeds: int | Sequence[int] = 5,
@@ -45,6 +47,8 @@ def simulate_events(
         The method with its parameters.
     problem : Problem
         The problem min f, in the plain view; every client draws from all data.
+    compressor : Compressor, optional
+        The unbiased compressor of a method that compresses; without one, nothing is compressed.
     network : Network or str
         The links and speeds of its n clients.
     seeds : int or sequence of int
@@ -76,9 +80,9 @@ def simulate_events(
     run_seeds = fitted_seeds(seeds, 1)
     runs, n, d = np.arange(len(run_seeds)), problem.n, problem.d
     x = problem.x_0 + np.zeros((1, 1, runs.size))
-    ledger, bits = Ledger(runs.size), Identity().layout(d).bits
-    one = Channel(1, Identity(), runs, Streams(run_seeds), ledger, x)
-    channel = EventChannel(one, network.clients(n), ClientWork(method.batch, bits, bits))
+    ledger, sent = Ledger(runs.size), _fitted(method, compressor, d)
+    one = Channel(1, sent, runs, Streams(run_seeds), ledger, x)
+    channel = EventChannel(one, network.clients(n), work_of(method, sent, d))
     tape = Tape.of(problem.noise, run_seeds) if problem.noise else None
     oracle = EventOracle(problem, runs, ledger, tape)
     points = _Points(problem, budget, record or Record(), ledger, callback)
@@ -99,7 +103,7 @@ def simulate_events(
             "name": method.name,
             "parameters": {name: description(value) for name, value in vars(method).items()},
         },
-        "compressor": Identity().name,
+        "compressor": sent.name,
         "seeds": list(run_seeds),
         "budget": asdict(budget),
         "record": asdict(record or Record()),
@@ -107,6 +111,29 @@ def simulate_events(
         "origin": origin(problem),
     }
     return Trace(specification, points.columns, tuple(points.ending))
+
+
+def work_of(method: EventMethod, compressor: Compressor, d: int) -> ClientWork:
+    """Return what clients do between two messages of a method."""
+    model = Identity().layout(d).bits
+    bits = compressor.layout(d).bits if method.compressed else model
+    up = np.asarray(method.messages) * bits
+    return ClientWork(method.gradients, tuple(up.tolist()) if up.ndim else int(up), model)
+
+
+def _fitted(method: EventMethod, compressor: Compressor | None, d: int) -> Compressor:
+    """Return the compressor that a method is run with, or refuse it."""
+    if compressor is None:
+        return Identity()
+    compressor.check(d)
+    if not method.compressed and not isinstance(compressor, Identity):
+        raise Refusal(f"{method.name} sends uncompressed vectors; leave {compressor.name} out")
+    if not compressor.unbiased:
+        raise Refusal(
+            f"{compressor.name} is biased and {method.name} needs an unbiased compressor, "
+            "such as rand-k"
+        )
+    return compressor
 
 
 class _Points:

@@ -4,6 +4,7 @@ Seconds depend on the network alone, so all runs share one schedule, and arrays 
 their last axis.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -13,24 +14,27 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
 from certibit.solvers.clock.network import Clients
+from certibit.solvers.events.event_method import Each
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle
 
 
 @dataclass(frozen=True)
 class ClientWork:
-    """The work of one kind of message.
+    """What clients do between the reply of the server and their message.
 
     Attributes
     ----------
-    gradients : int
+    gradients : int, or one of each client
         Gradients that a client evaluates.
-    up, down : int
-        Bits of its message, and of a model.
+    up : int, or one of each client
+        Bits that it sends.
+    down : int
+        Bits of a model.
     """
 
-    gradients: int
-    up: int
+    gradients: Each
+    up: Each
     down: int
 
     def cycle(self, clients: Clients, known: bool = False) -> Array:
@@ -39,8 +43,8 @@ class ClientWork:
         A model that is ``known`` need not be received.
         """
         received = 0.0 if known else clients.latency + self.down / clients.downlink
-        work = self.gradients * clients.gradient
-        seconds: Array = received + work + self.up / clients.uplink + clients.latency
+        work = np.asarray(self.gradients) * clients.gradient
+        seconds: Array = received + work + np.asarray(self.up) / clients.uplink + clients.latency
         return seconds
 
 
@@ -71,14 +75,24 @@ class EventChannel:
     def __post_init__(self) -> None:
         self._cycle = self.work.cycle(self.clients)
 
-    def begin(self, x: Array, clients: int | None = None) -> None:
-        """Let the fastest clients, or all, begin at x, which they know; its number is 0."""
+    def begin(self, x: Array, clients: int | Sequence[int] | None = None) -> None:
+        """Let some clients, so many of the fastest, or all, begin at x, which they know.
+
+        The number of this model is 0.
+
+        Raises
+        ------
+        Refusal
+            If there are not so many clients.
+        """
         seconds = self.work.cycle(self.clients, known=True)
         n = seconds.size
-        if clients is not None and not 1 <= clients <= n:
+        if isinstance(clients, int) and not 1 <= clients <= n:
             raise Refusal(f"{clients} of {n} clients cannot take part; give m from 1 to {n}")
-        for client in np.argsort(self._cycle, kind="stable")[:clients]:
-            self._give(int(client), x, 0, float(seconds[client]))
+        fastest = np.argsort(self._cycle, kind="stable").tolist()
+        chosen = fastest[:clients] if clients is None or isinstance(clients, int) else clients
+        for client in chosen:
+            self._give(client, x, 0, float(seconds[client]))
 
     def send(self, v: Array) -> Array:
         """Send v, (1, d, R), uncompressed from the client; return what arrives."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from certibit.data.arrays import Array
-from certibit.solvers.events.event_method import Arrivals, EventMethod
+from certibit.solvers.events.event_method import Arrivals, EventMethod, summed
+from certibit.solvers.method import Gradients
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,11 @@ class MinibatchSGD(EventMethod):
     name: ClassVar[str] = "minibatch-sgd"
 
     @property
-    def batch(self) -> int:
+    def gradients(self) -> int:
         return self.b
+
+    def message(self, x: Array, problem: Gradients, channel: Arrivals) -> Array:
+        return channel.send(summed(self.b, x, problem) / self.b)
 
     def start(self, x: Array, channel: Arrivals) -> State:
         channel.begin(x, self.m)

@@ -1,18 +1,22 @@
 """The event world: schedules by hand, identities of its methods, and their bits."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from certibit import GD, Budget, Network, Quadratic, Record, problem, run
+from certibit import GD, Budget, Network, Quadratic, Record, compressor, problem, run
 from certibit.data.errors import Refusal
 from certibit.solvers.events.asynchronous_sgd import AsynchronousSGD
 from certibit.solvers.events.event_run import simulate_events
 from certibit.solvers.events.minibatch_sgd import MinibatchSGD
 from certibit.solvers.events.rennala_sgd import RennalaSGD
 from certibit.solvers.events.ringmaster_asgd import RingmasterASGD
+from certibit.solvers.events.shadowheart_sgd import ShadowheartSGD
 
 PLAIN = Quadratic.random(2, 4, mu=1.0, L=10.0)
 NOISY = problem("quadratic:d=4@3:nonconvex:noise=0.5")
+QUIET = problem("quadratic:d=4@3:nonconvex")
 EVERY = Record(1, 1)
 GAMMA = 0.05
 
@@ -107,9 +111,46 @@ def test_rennala_of_one_client_is_minibatch():
     assert trace.final("uplink_bits") == 3 * other.final("uplink_bits")
 
 
+HEART = ShadowheartSGD(GAMMA, b=(3, 2, 0), m=(1, 4, 0), w=(0.3, 0.2, 0.0))
+
+
+def test_shadowheart_waits_for_its_work_by_hand():
+    """Without noise and compression all weights give the gradient; the third client is out."""
+    network = Network(uplink=128.0, downlink=64.0, latency=0.5, spread=(1.0, 2.0, 0.1))
+    models = []
+    trace = simulate_events(HEART, QUIET, network=network, seeds=1, budget=Budget(rounds=3),
+                            record=EVERY, callback=lambda p: models.append(p["x"][0]))  # fmt: skip
+    first = max(3 * 1.0 + 1 * 1.0, 2 * 2.0 + 4 * 1.0) + 0.5
+    seconds = [0, first, 2 * first + 2.5, 3 * first + 5.0]  # 2 down and a latency
+    np.testing.assert_allclose(trace.columns["seconds"], seconds, rtol=1e-12)
+    for x, after in pairwise(models):
+        step = GAMMA * QUIET.grad(x[None]).mean(axis=0)
+        np.testing.assert_allclose(after, x - step, rtol=1e-10)
+    assert 3 * trace.final("uplink_bits") == 3 * (1 + 4) * 128
+    assert 3 * trace.final("gradients") == 3 * (3 + 2)
+
+
+def test_a_step_of_shadowheart_has_the_variance_of_its_bound():
+    """A |grad f|^2 + B, exactly for rand-k; 4000 runs, five standard errors."""
+    sent, runs, d = compressor("rand-k:1"), 4000, 4
+    b, m, w = (np.array(each[:2]) for each in (HEART.b, HEART.m, HEART.w))
+    p = w * m * b / np.sum(w * m * b)
+    omega, sigma2 = sent.omega(d), NOISY.noise.variance(d)
+    A, B = omega * np.sum(p**2 / m), sigma2 * np.sum(p**2 * (omega / (m * b) + 1 / b))
+    models = []
+    simulate_events(HEART, NOISY, sent, network="lan", seeds=runs, budget=Budget(rounds=1),
+                    record=EVERY, callback=lambda p: models.append(p["x"][0]))  # fmt: skip
+    exact = NOISY.grad(models[0][None, :, :1]).mean(axis=0)
+    errors = (models[0] - models[1]) / GAMMA - exact
+    squares = np.sum(errors**2, axis=0)
+    expected = A * np.sum(exact**2) + B
+    assert abs(squares.mean() - expected) <= 5 * squares.std() / np.sqrt(runs)
+    assert abs(errors.mean(axis=1)).max() <= 5 * errors.std(axis=1).max() / np.sqrt(runs)
+
+
 @pytest.mark.parametrize("method", [
     AsynchronousSGD(GAMMA), RingmasterASGD(GAMMA, R=3), RennalaSGD(GAMMA, S=4),
-    MinibatchSGD(GAMMA, m=2, b=2),
+    MinibatchSGD(GAMMA, m=2, b=2), HEART,
 ])  # fmt: skip
 def test_a_run_depends_on_its_own_seed_only(method):
     network = Network(gradient=0.1, spread="lognormal:1")
@@ -154,3 +195,11 @@ def test_misfits_are_refused():
         simulate_events(AsynchronousSGD(GAMMA), PLAIN, network="lan", budget=Budget(iterations=9))
     with pytest.raises(Refusal, match="9 of 2 clients cannot take part; give m from 1 to 2"):
         steps(MinibatchSGD(GAMMA, m=9), times(1.0, 1.0), 1)
+    with pytest.raises(Refusal, match="sends uncompressed vectors; leave rand-k:1 out"):
+        simulate_events(AsynchronousSGD(GAMMA), PLAIN, compressor("rand-k:1"), network="lan",
+                        budget=Budget(rounds=1))  # fmt: skip
+    with pytest.raises(Refusal, match="top-k:1 is biased and shadowheart-sgd needs an unbiased"):
+        simulate_events(HEART, NOISY, compressor("top-k:1"), network="lan",
+                        budget=Budget(rounds=1))  # fmt: skip
+    with pytest.raises(Refusal, match="no client of shadowheart-sgd computes and sends"):
+        steps(ShadowheartSGD(GAMMA, (1, 0), (0, 1), (1.0, 1.0)), times(1.0, 1.0), 1)

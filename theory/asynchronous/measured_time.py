@@ -7,6 +7,7 @@ import numpy as np
 
 from certibit.data.problem import Problem
 from certibit.solvers.clock.network import Network
+from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.events.event_run import simulate_events
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.trace import SECONDS, Column, Trace
@@ -50,6 +51,7 @@ def measured_time(
     problem: Problem,
     network: Network,
     epsilon: float,
+    compressor: Compressor | None = None,
     *,
     seeds: int = 10,
     all_steps: bool = False,
@@ -57,7 +59,8 @@ def measured_time(
     """Run a method until the mean of |grad f|^2 is small, or for all promised steps."""
     means = _Means(epsilon, all_steps)
     trace = simulate_events(
-        bound.method, problem, network=network, seeds=seeds,
+        bound.method, problem, compressor if bound.method.compressed else None,
+        network=network, seeds=seeds,
         budget=Budget(rounds=bound.steps), record=Record(1, 1), callback=means,
     )  # fmt: skip
     return MeasuredTime(bound, epsilon, means.seconds, float(trace.final(SECONDS)[0]), trace)

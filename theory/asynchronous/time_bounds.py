@@ -4,7 +4,6 @@ Client i delivers a gradient tau_i seconds after the server's reply, tau_1 <= ..
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +11,8 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem
-from certibit.solvers.clock.network import Network
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.events.asynchronous_sgd import AsynchronousSGD
 from certibit.solvers.events.event_method import EventMethod
-from certibit.solvers.events.event_world import ClientWork
 from certibit.solvers.events.minibatch_sgd import MinibatchSGD
 from certibit.solvers.events.rennala_sgd import RennalaSGD
 from certibit.solvers.events.ringmaster_asgd import RingmasterASGD
@@ -86,15 +82,8 @@ class TimeBound:
     source: str
 
 
-Rule = Callable[[Stationarity, Times], TimeBound]
-
-_OWN = "proved by us from the descent lemma"
-
-
-def times_of(network: Network, problem: Problem, batch: int = 1) -> Times:
-    """Return tau_1 <= ... <= tau_n of uncompressed gradients on a network."""
-    bits = Identity().layout(problem.d).bits
-    return np.sort(ClientWork(batch, bits, bits).cycle(network.clients(problem.n)))
+OWN = "proved by us from the descent lemma"
+"""The source of bounds for minibatches."""
 
 
 def optimal_order(c: Stationarity, tau: Times) -> float:
@@ -116,7 +105,7 @@ def rennala(c: Stationarity, tau: Times) -> TimeBound:
     S = max(1, math.ceil(c.sigma2 / c.epsilon))
     gamma, steps = _sgd(c, S)
     seconds = steps * first_time(tau, S, late=1)
-    return TimeBound(RennalaSGD(gamma, S), steps, seconds, f"arXiv:2305.12387; constants {_OWN}")
+    return TimeBound(RennalaSGD(gamma, S), steps, seconds, f"arXiv:2305.12387; constants {OWN}")
 
 
 def ringmaster(c: Stationarity, tau: Times) -> TimeBound:
@@ -156,16 +145,6 @@ def minibatch(c: Stationarity, tau: Times) -> TimeBound:
     return min(bounds, key=lambda bound: bound.seconds)
 
 
-RULES: dict[str, Rule] = {
-    "rennala-sgd": rennala,
-    "ringmaster-asgd": ringmaster,
-    "asynchronous-sgd": asynchronous,
-    "synchronous-sgd": synchronous,
-    "minibatch-sgd": minibatch,
-}
-"""The methods of the event world with the parameters of their theorems."""
-
-
 def first_time(tau: Times, gradients: int, late: int = 0) -> float:
     """Return the first t with sum_i max(0, floor(t/tau_i) - late) >= gradients, exactly.
 
@@ -184,7 +163,7 @@ def first_time(tau: Times, gradients: int, late: int = 0) -> float:
 
 def _minibatch(c: Stationarity, tau: Times, m: int) -> TimeBound:
     gamma, steps = _sgd(c, m)
-    return TimeBound(MinibatchSGD(gamma, m), steps, steps * float(tau[m - 1]), _OWN)
+    return TimeBound(MinibatchSGD(gamma, m), steps, steps * float(tau[m - 1]), OWN)
 
 
 def _sgd(c: Stationarity, batch: int) -> tuple[float, int]:

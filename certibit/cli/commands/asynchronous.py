@@ -7,6 +7,7 @@ from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import (
     add_network,
     add_problem_options,
+    read_compressor,
     read_network,
     read_problem,
 )
@@ -16,7 +17,8 @@ from certibit.data.terminal import for_terminal, paragraph, table
 from certibit.figures.text.tables import json_number, short_cost
 from certibit.solvers.clock.network import Network
 from certibit.theory.asynchronous.measured_time import MeasuredTime, measured_time
-from certibit.theory.asynchronous.time_bounds import RULES, Stationarity, optimal_order, times_of
+from certibit.theory.asynchronous.rules import RULES, EventSetting
+from certibit.theory.asynchronous.time_bounds import Stationarity, optimal_order
 
 _NETWORK = "lan"
 
@@ -28,6 +30,9 @@ def add_asynchronous(parser: argparse.ArgumentParser) -> None:
         "problem", metavar="PROBLEM", help="such as quadratic:d=10@8:nonconvex:noise=1"
     )
     parser.add_argument("methods", metavar="METHOD", nargs="*", help=", ".join(RULES))
+    parser.add_argument(
+        "--compressor", metavar="NAME", help="of shadowheart-sgd, such as rand-k:2 (default: none)"
+    )
     add_problem_options(parser)
     parser.add_argument(
         "--until-gradient", metavar="SQUARE", type=float, default=0.1,
@@ -44,12 +49,15 @@ def run_asynchronous(chosen: argparse.Namespace) -> int:
         if name not in RULES:
             raise Refusal(f"the method {name!r} is unknown; choose of {', '.join(RULES)}")
     problem, network = read_problem(chosen), read_network(chosen) or Network()
-    c, tau = Stationarity.of(problem, chosen.until_gradient), times_of(network, problem)
+    used = read_compressor(chosen.compressor)
+    c = Stationarity.of(problem, chosen.until_gradient)
+    setting, seeds = EventSetting.of(network, problem, used), chosen.seeds
     found = {
-        name: measured_time(RULES[name](c, tau), problem, network, c.epsilon, seeds=chosen.seeds)
-        for name in chosen.methods or RULES
+        name: measured_time(rule(c, setting), problem, network, c.epsilon, used, seeds=seeds)
+        for name, rule in RULES.items()
+        if name in (chosen.methods or RULES)
     }
-    order = optimal_order(c, tau)
+    order = optimal_order(c, setting.tau)
     if chosen.json:
         rows = [_summary(name, each) for name, each in found.items()]
         told = {
@@ -81,17 +89,26 @@ def _summary(name: str, each: MeasuredTime) -> dict[str, object]:
 
 
 def _text(found: dict[str, MeasuredTime], network: str, order: float, epsilon: float) -> str:
-    header = ["method", "promised", "measured", "steps", "gradients", "bits up", "parameters"]
-    rows = []
+    header = ["method", "promised", "measured", "steps", "gradients", "bits up"]
+    rows, notes = [], []
     for name, each in sorted(found.items(), key=lambda pair: pair[1].seconds):
         final = each.trace.final
         counted = [final(column)[0] for column in ("rounds", "gradients", "uplink_bits")]
         costs = [each.bound.seconds, each.seconds, *counted]
-        parameters = ", ".join(f"{k}={v:.3g}" for k, v in vars(each.bound.method).items())
-        rows.append([name, *map(short_cost, costs), parameters])
-    heading = (
+        rows.append([name, *map(short_cost, costs)])
+        values = ", ".join(f"{key}={_short(v)}" for key, v in vars(each.bound.method).items())
+        fault = "" if each.holds else "FAILS: it takes longer than promised; "
+        notes.append(paragraph(f"{name}: {fault}{values}; {each.bound.source}", hanging="  "))
+    heading = paragraph(
         f"seconds until |grad f|^2 <= {epsilon:g} in the mean over steps and runs; {network}; the "
-        f"optimal order, without its constant, is {short_cost(order)}"
+        f"optimal order, without its constant, is {short_cost(order)}",
+        hanging="  ",
     )
-    faults = [f"FAILS: {name}" for name, each in found.items() if not each.holds]
-    return "\n".join([paragraph(heading, hanging="  "), "", table(header, rows, texts=1), *faults])
+    return "\n".join([heading, "", table(header, rows, texts=1), "", *notes])
+
+
+def _short(value: float | tuple[float, ...]) -> str:
+    """Write a number, or the range of those of the clients."""
+    if isinstance(value, tuple):
+        return f"{min(value):.3g} to {max(value):.3g}"
+    return f"{value:.3g}"
