@@ -1,16 +1,17 @@
-"""Many jobs in parallel processes, or on the workers of a dask cluster."""
+"""Many jobs in parallel processes, or on the workers of a cluster."""
 
 import os
 import sys
-import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol, TypeVar
+from contextlib import AbstractContextManager, closing, contextmanager
+from typing import Any, TypeVar, cast
 
 from tqdm import tqdm
 
 from certibit.data.errors import FailedJobsError, Refusal
+from certibit.figures.places.dask_workers import DaskWorkers
+from certibit.figures.places.delivery import Place, Traceable, fetched_trace, found, renewed
 from certibit.figures.workers import Workers
 
 SCHEDULER = "CERTIBIT_SCHEDULER"
@@ -19,21 +20,11 @@ SCHEDULER = "CERTIBIT_SCHEDULER"
 _LOOK = 0.2
 """Seconds between two looks for what is done."""
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
-class Traceable(Protocol[T_co]):
-    """A job: its trace is loaded, or computed and kept. It travels to other processes."""
-
-    @property
-    def name(self) -> str:
-        """The name of the job in error messages."""
-
-    def trace(self) -> T_co:
-        """Load the trace, or compute and keep it."""
-
-
-def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterator[tuple[int, T]]:
+def traces(
+    jobs: Sequence[Traceable[T]], processes: int | Place | None = None
+) -> Iterator[tuple[int, T]]:
     """Yield the index and the trace of every job when it is finished.
 
     Jobs are started in their order: give the longest first. A progress bar goes to stderr.
@@ -42,14 +33,15 @@ def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterat
     ----------
     jobs : sequence of Traceable
         What to load or to compute.
-    processes : int, optional
-        How many at once; by default, one for every core that this process may use. If the
-        environment variable ``CERTIBIT_SCHEDULER`` names a dask scheduler, its workers are used
-        instead; they must see the folder of the traces and the data.
+    processes : int or Place, optional
+        How many at once on this machine, by default one for every core that this process may use;
+        or a cluster. If the environment variable ``CERTIBIT_SCHEDULER`` names a dask scheduler, its
+        workers are the default.
 
     A process that dies, or uses no processor time for a minute, is replaced and its job done once
     more; a job that takes more than 24 hours is given up. A job that fails does not keep the others
-    from being finished.
+    from being finished. A cluster gets only jobs whose traces are not stored, and leaves traces in
+    the store.
 
     Raises
     ------
@@ -59,22 +51,57 @@ def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterat
         At the end, if some have failed otherwise.
     """
     failed: list[tuple[str, Exception]] = []
+    address = os.environ.get(SCHEDULER)
+    if processes is None and address:
+        processes = DaskWorkers(address)
+    if isinstance(processes, int | None):
+        outcomes = _here(jobs, min(_count(processes), max(len(jobs), 1)))
+    else:
+        outcomes = _elsewhere(jobs, processes)
     with (
-        _executor(min(_count(processes), max(len(jobs), 1))) as executor,
+        closing(outcomes),
         tqdm(total=len(jobs), desc="curves", unit="curve", file=sys.stderr, disable=None) as bar,
     ):
-        futures = {executor.submit(_trace, job): place for place, job in enumerate(jobs)}
-        for future in _as_completed(futures):
-            place = futures[future]
-            try:
-                trace = future.result()
-            except Exception as error:
-                failed.append((jobs[place].name, error))
+        for place, outcome in outcomes:
+            if isinstance(outcome, Exception):
+                failed.append((jobs[place].name, outcome))
             else:
-                yield place, trace
+                yield place, cast(T, outcome)
             bar.update()
     if failed:
         raise _together(failed, len(jobs))
+
+
+Outcomes = Generator[tuple[int, Any], None, None]
+"""The index of a job with its trace, or with an error."""
+
+
+def _here(jobs: Sequence[Traceable[Any]], processes: int) -> Outcomes:
+    with _executor(processes) as executor:
+        futures = {executor.submit(_trace, job): place for place, job in enumerate(jobs)}
+        for future in _as_completed(futures):
+            try:
+                outcome = future.result()
+            except Exception as error:
+                outcome = error
+            yield futures[future], outcome
+
+
+def _elsewhere(jobs: Sequence[Traceable[Any]], cluster: Place) -> Outcomes:
+    missing: dict[int, Traceable[Any]] = {}
+    for place, job in enumerate(jobs):
+        if stored := found(job):
+            yield place, stored[0]
+        else:
+            missing[place] = renewed(job)
+    for place, delivered in cluster.outcomes(missing):
+        outcome = delivered
+        if not isinstance(delivered, Exception):
+            try:
+                outcome = fetched_trace(missing[place], delivered)
+            except Exception as error:
+                outcome = error
+        yield place, outcome
 
 
 def _as_completed(futures: Collection[Future[T]]) -> Iterator[Future[T]]:
@@ -90,16 +117,7 @@ def _together(failed: Sequence[tuple[str, Exception]], jobs: int) -> Exception:
     errors = [error for _, error in failed]
     if isinstance(errors[0], Refusal) and len({str(error) for error in errors}) == 1:
         return errors[0]
-    address = os.environ.get(SCHEDULER)
-    silent = [name for name, error in failed if address and not str(error)]
-    worded = [(name, error) for name, error in failed if str(error) or not address]
-    sentences = [f"{name}: {str(error) or type(error).__name__}" for name, error in worded]
-    if silent:  # a scheduler that has gone says nothing
-        sentences.append(
-            f"the dask scheduler at {SCHEDULER}={address} has gone before {', '.join(silent)}; "
-            "start it again to go on"
-        )
-    told = "; ".join(sentences)
+    told = "; ".join(f"{name}: {str(error) or type(error).__name__}" for name, error in failed)
     together = FailedJobsError(f"{len(failed)} of {jobs} curves failed: {told}")
     together.__cause__ = ExceptionGroup("what they raised", errors)
     return together
@@ -114,8 +132,7 @@ def _count(processes: int | None) -> int:
 
 
 def _executor(processes: int) -> AbstractContextManager[Executor]:
-    address = os.environ.get(SCHEDULER)
-    return _cluster(address) if address else _machine(processes)
+    return _machine(processes)
 
 
 @contextmanager
@@ -130,28 +147,5 @@ def _machine(processes: int) -> Iterator[Executor]:
     executor.shutdown()
 
 
-@contextmanager
-def _cluster(address: str) -> Iterator[Executor]:
-    """Return the workers of a dask cluster; leaving takes back what they have not started."""
-    try:
-        from distributed import Client  # noqa: PLC0415  (an optional extra)
-    except ImportError:
-        raise Refusal(
-            f"{SCHEDULER} is set but dask is not installed; install certibit[cluster] or unset it"
-        ) from None
-    try:
-        client = Client(address)
-    except (OSError, ValueError) as error:
-        raise Refusal(f"no dask scheduler answers at {SCHEDULER}={address}: {error}") from None
-    with client:
-        yield client.get_executor()
-
-
-_TURN = threading.Lock()
-"""Workers of a cluster may have several threads; Python's parser is not made for these."""
-
-
 def _trace(job: Traceable[T]) -> T:
-    """Do a job; those of one process take turns."""
-    with _TURN:
-        return job.trace()
+    return job.trace()

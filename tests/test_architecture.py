@@ -66,7 +66,7 @@ LEVELS = [
     ["theory.asynchronous", "theory.relaxed"],
     ["theory.plan", "theory.audit.normalised_ef21"],
     ["theory.audit"],
-    ["figures.text"],
+    ["figures.text", "figures.places"],
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
     ["figures.certified.classes"],
@@ -96,6 +96,7 @@ EXTENSIONS = {
         "certibit.cli.commands.figures",
         "figures.report",  # of the papers' results, too
         "certibit.cli.commands.report",
+        "certibit.cli.words.places",
         "data.relaxed",
         "solvers.clipping",
         *(f"solvers.methods.{name}" for name in CLIPPING),
@@ -107,7 +108,12 @@ EXTENSIONS = {
         "figures.text.theory_tables",
         "figures.text.verdicts",
         *(f"certibit.cli.commands.{name}" for name in ("scaling", "theory")),
-        *("figures.pool", "figures.workers", "solvers.runs.grid"),  # many jobs at once
+        *(
+            "figures.pool",
+            "figures.workers",
+            "figures.places",
+            "solvers.runs.grid",
+        ),  # many jobs at once
     ],
     "processes": ["solvers.processes"],
     "tool": ["theory.tool"],

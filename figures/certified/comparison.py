@@ -21,7 +21,8 @@ from certibit.figures.certified.measured_bits import Runs
 from certibit.figures.certified.parameter_contest import Saving, parameter_contests
 from certibit.figures.certified.potential_gains import PotentialGain, PotentialGains
 from certibit.figures.certified.rates import Rate, Rates
-from certibit.figures.pool import Traceable, traces
+from certibit.figures.places.delivery import Place, Traceable
+from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
@@ -34,7 +35,7 @@ def certified_comparison(
     downlink: float = 0.0,
     fresh: bool = False,
     limits: Budget | None = None,
-    processes: int | None = None,
+    processes: int | Place | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
     """Compare certified and published rates and parameters; write tables and figures.
@@ -51,8 +52,8 @@ def certified_comparison(
         Whether stored traces are ignored and recomputed.
     limits : Budget, optional
         Limits that end runs before the accuracy that is measured.
-    processes : int, optional
-        Parallel processes; by default one for every core.
+    processes : int or Place, optional
+        Parallel processes, by default one for every core; or a cluster.
     tell : callable
         Called with the text of each table.
 

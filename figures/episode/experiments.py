@@ -32,6 +32,7 @@ from certibit.figures.episode.clipping_verdicts import (
 from certibit.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
 from certibit.figures.episode.theorem_runs import theorem_runs
 from certibit.figures.episode.tuning import Contest, Results, hold
+from certibit.figures.places.delivery import Place
 from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
@@ -87,7 +88,7 @@ def clipping_experiments(
     seeds: int = _SEEDS,
     fresh: bool = False,
     limits: Budget | None = None,
-    processes: int | None = None,
+    processes: int | Place | None = None,
     tell: Callable[[Write], None] = lambda write: print(write()),
 ) -> list[Path]:
     """Run missing experiments, draw all figures, and write tables and verdicts.
@@ -102,8 +103,8 @@ def clipping_experiments(
         Whether stored traces are ignored and recomputed.
     limits : Budget, optional
         Limits that end runs before their rounds are over; then no claim is judged.
-    processes : int, optional
-        Parallel processes; by default one for every core.
+    processes : int or Place, optional
+        Parallel processes, by default one for every core; or a cluster.
     tell : callable
         Called with a function that writes each text of the output.
 

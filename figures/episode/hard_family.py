@@ -10,6 +10,7 @@ import numpy as np
 
 from certibit.data.relaxed.families import hard_instances
 from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
+from certibit.figures.places.delivery import Place, StoredJob
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
@@ -30,7 +31,7 @@ _SEEDS = (1, 6, 1)
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(StoredJob):
     """A method on one of the instances, a job for the pool."""
 
     method: str
@@ -72,7 +73,7 @@ def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
     return settling_round(rounds, slopes, HARD_EPSILON)
 
 
-def best_rounds(store: Store, processes: int | None) -> dict[str, FloatArray]:
+def best_rounds(store: Store, processes: int | Place | None) -> dict[str, FloatArray]:
     """Return the least rounds, over the grid, of the worst of three instances: (M,), by method."""
     trials = [Trial(method, instance, store) for method in COMPETITORS for instance in range(3)]
     worst = {method: np.zeros((len(SLOPES), len(ETAS), len(TAUS))) for method in COMPETITORS}

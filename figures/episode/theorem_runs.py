@@ -9,6 +9,7 @@ from certibit.data.noise import Uniform
 from certibit.data.relaxed.families import Tilted
 from certibit.data.relaxed.shapes import Cosh
 from certibit.figures.episode.recorded_rounds import FloatArray, by_round
+from certibit.figures.places.delivery import Place, StoredJob
 from certibit.figures.pool import traces
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.runs.budget import Budget, Record
@@ -23,7 +24,7 @@ _EVERY = 20
 
 
 @dataclass(frozen=True)
-class TheoremRun:
+class TheoremRun(StoredJob):
     """f_i = cosh x +- x from x_0 = 3 with Theorem 1's step size, length and rounds."""
 
     sigma: float
@@ -75,7 +76,7 @@ class Slope:
     promised: FloatArray
 
 
-def theorem_runs(store: Store, seeds: int, processes: int | None) -> list[Slope]:
+def theorem_runs(store: Store, seeds: int, processes: int | Place | None) -> list[Slope]:
     """Run EPISODE as its theorem says, without and with noise."""
     jobs = [TheoremRun(sigma, seeds, store) for sigma in NOISES]
     slopes = []

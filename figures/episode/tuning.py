@@ -11,6 +11,7 @@ from certibit.data.noise import Uniform
 from certibit.data.relaxed.families import crossed_cosh, tilted_wells
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
+from certibit.figures.places.delivery import Place, StoredJob
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
@@ -70,7 +71,7 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Entrant(StoredJob):
     """A method in a contest, a job for the pool."""
 
     contest: Contest
@@ -146,7 +147,7 @@ def hold(
     methods: Iterable[str],
     store: Store,
     seeds: int,
-    processes: int | None,
+    processes: int | Place | None,
 ) -> dict[Contest, Results]:
     """Run the methods in all contests, in parallel processes, and tune each for every value."""
     methods = list(methods)

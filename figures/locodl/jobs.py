@@ -7,6 +7,7 @@ from functools import lru_cache
 from certibit.data.problem import StronglyConvexProblem
 from certibit.data.problems.selector import strongly_convex_problem
 from certibit.figures.locodl.panels import Curve, Panel
+from certibit.figures.places.delivery import StoredJob
 from certibit.solvers.compressors.selector import compressor as select_compressor
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
@@ -15,7 +16,7 @@ from certibit.theory.catalogue.catalogue import parameters
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(StoredJob):
     """One curve of one panel, with the number of seeds and the store of traces."""
 
     panel: Panel

@@ -18,6 +18,7 @@ from certibit.figures.locodl.panel_table import panel_table
 from certibit.figures.locodl.panels import Figure, Panel
 from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from certibit.figures.locodl.table_2 import table_2
+from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
@@ -34,7 +35,7 @@ def reproduce(
     downlink: float = 0.0,
     fresh: bool = False,
     limits: Budget | None = None,
-    processes: int | None = None,
+    processes: int | Place | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
     """Compute what is missing, draw the figures, and tell the table of every panel.
@@ -55,8 +56,8 @@ def reproduce(
         Whether stored traces are ignored and recomputed.
     limits : Budget, optional
         Limits that end runs before the figure does; which runs they cut is said in warnings.
-    processes : int, optional
-        Parallel processes; by default one for every core.
+    processes : int or Place, optional
+        Parallel processes, by default one for every core; or a cluster.
     tell : callable
         Called with each text of the output.
 
@@ -79,7 +80,7 @@ def reproduce_paper(
     downlink: float = 0.0,
     fresh: bool = False,
     limits: Budget | None = None,
-    processes: int | None = None,
+    processes: int | Place | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
     """Reproduce figures of the LoCoDL paper with verdicts, and with all of them Table 2.
@@ -133,7 +134,7 @@ def _compute(
     store: Store,
     seeds: int,
     downlink: float,
-    processes: int | None,
+    processes: int | Place | None,
     tell: Callable[[str], None],
 ) -> tuple[list[Path], Traces]:
     """Compute the curves of figures and of other panels; draw every figure that is complete."""

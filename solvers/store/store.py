@@ -4,7 +4,9 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,27 @@ from certibit.solvers.store.program_text import (
 
 class CutWarning(UserWarning):
     """Limits have ended runs that would have gone on."""
+
+
+class NotStoredError(LookupError):
+    """A trace is not in its store, where none is to be computed."""
+
+
+_ONLY: ContextVar[list[str] | None] = ContextVar("only stored", default=None)
+
+
+@contextmanager
+def only_stored() -> Iterator[list[str]]:
+    """Load traces in the context, of a fresh store as well, and compute none.
+
+    Yields the list of their keys; what is not there raises :class:`NotStoredError`.
+    """
+    keys: list[str] = []
+    before = _ONLY.set(keys)
+    try:
+        yield keys
+    finally:
+        _ONLY.reset(before)
 
 
 class Store:
@@ -140,12 +163,21 @@ class Store:
         options: dict[str, Any],
     ) -> Trace:
         """Load a finished trace, or run it and save it."""
+        only = _ONLY.get()
         try:
             path = self.path(experiment, **options)
         except NoSourceError as reason:
+            if only is not None:
+                raise NotStoredError from None
             warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=3)
             return simulated(experiment, progress=progress, **options)
         asked = specification(experiment, **options)
+        if only is not None:
+            stored = _load(path, asked)
+            if stored is None:
+                raise NotStoredError(path.name)
+            only.append(path.stem)
+            return stored
         checkpoint = Checkpoint(path, asked)
         if self.fresh:
             checkpoint.remove()

@@ -2,23 +2,20 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from certibit.data.errors import FailedJobsError, Refusal
+from certibit.data.errors import Refusal
 from certibit.data.files.records import read_record
 from certibit.figures.locodl import reproduction
 from certibit.figures.locodl.jobs import Job
 from certibit.figures.locodl.panels import Curve, Figure
 from certibit.figures.locodl.recipes import compressed, demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce, reproduce_paper
-from certibit.figures.pool import SCHEDULER, traces
+from certibit.figures.pool import traces
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store import store
 from certibit.solvers.store.store import Store
@@ -196,84 +193,6 @@ def test_every_trace_comes_with_the_place_of_its_job(here):
     assert dict(traces(jobs)) == {place: place**2 for place in range(7)}
 
 
-def test_a_cluster_is_used_where_one_is_named(executor, short, tmp_path, monkeypatch):
-    told = []
-
-    class Client:
-        def __init__(self, address):
-            told.append(address)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            told.append("left")
-
-        def get_executor(self):
-            return executor
-
-    monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
-    panel = short.panels[0]
-    job = Job(panel, panel.curves[0], 1, Store(tmp_path))
-    ((place, trace),) = traces([job])
-    assert told == ["tcp://scheduler:8786", "left"]
-    assert place == 0
-    assert isinstance(trace, Trace)
-
-
-@pytest.fixture
-def cluster(monkeypatch):
-    """A worker with two threads, as those of dask may have."""
-
-    class Client:
-        def __init__(self, address):
-            self.executor = ThreadPoolExecutor(2)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            self.executor.shutdown()
-
-        def get_executor(self):
-            return self.executor
-
-    monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
-
-
-class Alone:
-    """A job that fails where another one of its process is at work."""
-
-    name, at_work = "alone", 0
-
-    def trace(self):
-        Alone.at_work += 1
-        time.sleep(0.01)
-        alone = Alone.at_work == 1
-        Alone.at_work -= 1
-        return alone
-
-
-def test_threads_of_a_worker_take_turns(cluster):
-    """Python's parser is not made for two threads, nor are first imports of numba."""
-    assert all(alone for _, alone in traces([Alone() for _ in range(6)]))
-
-
-class Forsaken:
-    name = "gd on a problem"
-
-    def trace(self):
-        raise CancelledError
-
-
-def test_a_scheduler_that_has_gone_is_named(cluster):
-    told = r"2 of 2 curves failed: the dask scheduler at .*tcp://scheduler:8786 has gone before gd"
-    with pytest.raises(FailedJobsError, match=told):
-        list(traces([Forsaken(), Forsaken()]))
-
-
 def test_jobs_name_the_folder_of_traces_in_full(here, short, tmp_path, monkeypatch):
     """A worker of a cluster is somewhere else, and a relative folder is another one there."""
     seen = []
@@ -281,23 +200,6 @@ def test_jobs_name_the_folder_of_traces_in_full(here, short, tmp_path, monkeypat
     monkeypatch.setattr(reproduction, "traces", lambda jobs, processes: seen.extend(jobs) or [])
     reproduce([short], Path("results"), seeds=1)
     assert {job.store.folder for job in seen} == {tmp_path / "results" / "traces"}
-
-
-def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
-    def unreachable(address):
-        raise OSError("timed out")
-
-    monkeypatch.setenv(SCHEDULER, "tcp://nowhere:1")
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=unreachable))
-    with pytest.raises(Refusal, match="CERTIBIT_SCHEDULER=tcp://nowhere:1: timed out"):
-        list(traces([]))
-
-
-def test_a_cluster_without_dask_is_refused(monkeypatch):
-    monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(Refusal, match=r"install certibit\[cluster\] or unset it"):
-        list(traces([]))
 
 
 @pytest.mark.long

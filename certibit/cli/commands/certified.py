@@ -11,7 +11,8 @@ from certibit.cli.words.options import (
     read_downlink_weight,
     read_limited_output,
 )
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
+from certibit.cli.words.places import add_place, read_place
+from certibit.cli.words.plain_options import add_fresh, add_output, add_seeds
 from certibit.data.terminal import for_terminal
 from certibit.figures.certified.measured_bits import MOST_ITERATIONS
 
@@ -29,7 +30,7 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
         "methods that clip do on (L0, L1)-smooth functions; or one table of all methods and "
         "classes",
     )
-    add_jobs(parser)
+    add_place(parser)
     add_seeds(parser, 1, "number of runs measured")
     add_downlink_weight(parser)
     add_fresh(parser)
@@ -71,6 +72,6 @@ def compare_certified(chosen: argparse.Namespace) -> None:
         downlink=read_downlink_weight(chosen),
         fresh=chosen.fresh,
         limits=limits,
-        processes=chosen.jobs,
+        processes=read_place(chosen, folder),
         tell=tqdm.write,
     )

@@ -10,13 +10,14 @@ from certibit.cli.words.options import (
     read_downlink_weight,
     read_limited_output,
 )
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
+from certibit.cli.words.places import add_place, read_place
+from certibit.cli.words.plain_options import add_fresh, add_output, add_seeds
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=draw_demo)
-    add_jobs(parser)
+    add_place(parser)
     add_seeds(parser, 5, "number of runs of each curve")
     add_downlink_weight(parser)
     add_fresh(parser)
@@ -37,6 +38,6 @@ def draw_demo(chosen: argparse.Namespace) -> None:
         downlink=read_downlink_weight(chosen),
         fresh=chosen.fresh,
         limits=limits,
-        processes=chosen.jobs,
+        processes=read_place(chosen, folder),
         tell=tqdm.write,
     )

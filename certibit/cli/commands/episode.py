@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Callable
 
 from certibit.cli.words.options import add_limits, read_limited_output
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
+from certibit.cli.words.places import add_place, read_place
+from certibit.cli.words.plain_options import add_fresh, add_output, add_seeds
 from certibit.data.files.cache import write_text
 from certibit.data.terminal import for_terminal
 
@@ -12,7 +13,7 @@ from certibit.data.terminal import for_terminal
 def add_episode(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=draw_episode)
-    add_jobs(parser)
+    add_place(parser)
     add_seeds(parser, 20, "seeds of every grid point")
     add_fresh(parser)
     add_limits(parser)
@@ -35,7 +36,7 @@ def draw_episode(chosen: argparse.Namespace) -> None:
         seeds=chosen.seeds,
         fresh=chosen.fresh,
         limits=limits,
-        processes=chosen.jobs,
+        processes=read_place(chosen, folder),
         tell=tell,
     )
     write_text(folder / "report.txt", "\n\n".join(report))

@@ -10,7 +10,8 @@ from certibit.cli.words.options import (
     read_downlink_weight,
     read_limited_output,
 )
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
+from certibit.cli.words.places import add_place, read_place
+from certibit.cli.words.plain_options import add_fresh, add_output, add_seeds
 from certibit.data.errors import Refusal
 
 
@@ -25,7 +26,7 @@ def add_figures(parser: argparse.ArgumentParser) -> None:
         help="parameters of the paper, the best theoretical ones, or both (default)",
     )
     parser.add_argument("--scaled", action="store_true", help="data with scaled features")
-    add_jobs(parser)
+    add_place(parser)
     add_seeds(parser, 5, "number of runs of each curve")
     add_downlink_weight(parser)
     add_fresh(parser)
@@ -54,6 +55,6 @@ def draw_figures(chosen: argparse.Namespace) -> None:
         downlink=read_downlink_weight(chosen),
         fresh=chosen.fresh,
         limits=limits,
-        processes=chosen.jobs,
+        processes=read_place(chosen, folder),
         tell=tqdm.write,
     )

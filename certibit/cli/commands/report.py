@@ -5,9 +5,9 @@ import argparse
 from tqdm import tqdm
 
 from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
+from certibit.cli.words.places import add_place, read_place
 from certibit.cli.words.plain_options import (
     add_fresh,
-    add_jobs,
     add_output,
     file_to_write,
     read_output,
@@ -24,7 +24,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         type=file_to_write,
         help="the page (default: report.html in the folder)",
     )
-    add_jobs(parser)
+    add_place(parser)
     add_downlink_weight(parser)
     add_fresh(parser)
     add_output(parser, "results")
@@ -53,7 +53,7 @@ def write_page(chosen: argparse.Namespace) -> None:
             folder,
             downlink=weight,
             fresh=chosen.fresh,
-            processes=chosen.jobs,
+            processes=read_place(chosen, folder),
             tell=tqdm.write,
         )
     results = read_results(folder)

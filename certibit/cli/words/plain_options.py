@@ -25,11 +25,6 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add ``--jobs``."""
-    parser.add_argument("--jobs", type=count, help="parallel processes (default: all cores)")
-
-
 def add_fresh(parser: argparse.ArgumentParser) -> None:
     """Add ``--fresh``, for a command that reuses stored results."""
     parser.add_argument(

@@ -1,0 +1,51 @@
+"""Options that say where many curves are computed."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from certibit.cli.words.plain_options import count
+from certibit.data.errors import Refusal
+
+if TYPE_CHECKING:
+    from certibit.figures.places.delivery import Place
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs`` and ``--on``, with the options of SLURM."""
+    place = parser.add_argument_group("where curves are computed")
+    place.add_argument("--jobs", type=count, help="parallel processes (default: all cores)")
+    place.add_argument(
+        "--on", default="local", metavar="PLACE", help="local (default), slurm or tcp://HOST:8786"
+    )
+    place.add_argument("--partition", help="of SLURM (default: that of the cluster)")
+    place.add_argument("--time", metavar="MINUTES", type=count, help="wall time of a SLURM task")
+    place.add_argument("--array-parallelism", type=count, help="most SLURM tasks at once")
+
+
+def read_place(chosen: argparse.Namespace, folder: Path) -> "int | Place | None":
+    """Return the number of processes, or the cluster that ``--on`` names.
+
+    SLURM's scripts and logs go below the folder of results.
+    """
+    of_slurm = {"partition": chosen.partition, "minutes": chosen.time,
+                "array_parallelism": chosen.array_parallelism}  # fmt: skip
+    if chosen.on != "slurm" and any(value is not None for value in of_slurm.values()):
+        raise Refusal("--partition, --time and --array-parallelism are SLURM's; give --on slurm")
+    if chosen.on == "local":
+        processes: int | None = chosen.jobs
+        return processes
+    if chosen.jobs is not None:
+        raise Refusal(
+            f"--jobs is the number of processes of this machine; with --on {chosen.on} leave it "
+            "out, and give SLURM's as --array-parallelism"
+        )
+    if chosen.on == "slurm":
+        from certibit.figures.places.slurm import Slurm  # noqa: PLC0415  (only where it is used)
+
+        return Slurm(folder.absolute() / "slurm", **of_slurm)
+    if "://" in chosen.on:
+        from certibit.figures.places.dask_workers import DaskWorkers  # noqa: PLC0415
+
+        return DaskWorkers(chosen.on)
+    raise Refusal(f"--on {chosen.on} is no place; choose local, slurm or such as tcp://HOST:8786")

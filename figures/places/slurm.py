@@ -1,0 +1,134 @@
+"""Jobs as arrays of SLURM, by submitit."""
+
+import logging
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from certibit.data.errors import Refusal
+from certibit.figures.places.delivery import MOST_DEATHS, LostJobError, Traceable, deliver
+
+_LOOK, _GRACE = 1.0, 10.0
+"""Seconds between two looks at the queue, and after which a task that has left it is dead."""
+_MINUTES = 24 * 60
+_ENDS = 1000
+"""How often a task that has run into its wall time goes on from its checkpoint."""
+
+
+class Requeued:
+    """What a task of SLURM does. At its wall time, or if preempted, it is queued again."""
+
+    def __call__(self, job: Traceable[Any]) -> Any:
+        """Do a job."""
+        return deliver(job)
+
+    def checkpoint(self, job: Traceable[Any]) -> Any:
+        """Have the same task queued; the job goes on from the checkpoint of its store."""
+        from submitit.helpers import DelayedSubmission  # noqa: PLC0415  (an optional extra)
+
+        return DelayedSubmission(self, job)
+
+
+@dataclass(frozen=True)
+class Slurm:
+    """A cluster with SLURM, whose nodes see the folders of results and of the program.
+
+    Parameters
+    ----------
+    folder : Path
+        Where submitit writes the scripts, logs and results of tasks.
+    partition : str, optional
+        By default that of the cluster.
+    minutes : int, optional
+        Wall time of a task, by default a day; a curve that needs more goes on in the next task.
+    array_parallelism : int, optional
+        Most tasks at once.
+    """
+
+    folder: Path
+    partition: str | None = None
+    minutes: int | None = None
+    array_parallelism: int | None = None
+
+    def outcomes(self, jobs: Mapping[int, Traceable[Any]]) -> Iterator[tuple[int, Any]]:
+        """Submit arrays of jobs and yield what becomes of each; see ``Place``.
+
+        Raises
+        ------
+        Refusal
+            If submitit or SLURM is missing.
+        """
+        executor = self._executor()
+        tasks = self._submitted(executor, dict(jobs))
+        gone: dict[int, float] = {}
+        deaths = dict.fromkeys(jobs, 0)
+        try:
+            while tasks:
+                time.sleep(_LOOK)
+                queued, dead = self._queued(), {}
+                for place, task in list(tasks.items()):
+                    if task.paths.result_pickle.exists():
+                        del tasks[place]
+                        yield place, _outcome(task)
+                    elif queued is None or task.job_id in queued:
+                        gone.pop(place, None)
+                    elif time.monotonic() - gone.setdefault(place, time.monotonic()) > _GRACE:
+                        deaths[place] += 1
+                        del tasks[place], gone[place]
+                        if deaths[place] >= MOST_DEATHS:
+                            yield place, _lost(task)
+                        else:
+                            dead[place] = jobs[place]
+                tasks |= self._submitted(executor, dead)
+        finally:
+            for task in tasks.values():
+                task.cancel(check=False)
+
+    def _executor(self) -> Any:
+        try:
+            import submitit  # noqa: PLC0415  (an optional extra)
+        except ImportError:
+            raise Refusal("submitit is not installed; install certibit[cluster]") from None
+        if shutil.which("sbatch") is None:
+            raise Refusal("there is no SLURM here (no sbatch); start this on a login node")
+        logging.getLogger("submitit").setLevel(logging.ERROR)
+        executor = submitit.AutoExecutor(self.folder, "slurm", slurm_max_num_timeout=_ENDS)
+        executor.update_parameters(
+            name="certibit", timeout_min=self.minutes or _MINUTES, cpus_per_task=1
+        )
+        if self.partition is not None:
+            executor.update_parameters(slurm_partition=self.partition)
+        if self.array_parallelism is not None:
+            executor.update_parameters(slurm_array_parallelism=self.array_parallelism)
+        return executor
+
+    def _submitted(self, executor: Any, jobs: Mapping[int, Traceable[Any]]) -> dict[int, Any]:
+        if not jobs:
+            return {}
+        tasks = executor.map_array(Requeued(), list(jobs.values()))
+        return dict(zip(jobs, tasks, strict=True))
+
+    def _queued(self) -> set[str] | None:
+        """Return the tasks of this user that wait or run; None if SLURM does not answer."""
+        asked = subprocess.run(
+            ["squeue", "--me", "--noheader", "--array", "--format=%i"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return None if asked.returncode else set(asked.stdout.split())
+
+
+def _outcome(task: Any) -> Any:
+    """Return what a task has written: a result, or an error."""
+    error = task.exception()
+    return task.result() if error is None else error
+
+
+def _lost(task: Any) -> LostJobError:
+    return LostJobError(
+        f"its task has died {MOST_DEATHS} times, the last one as {task.job_id}: see "
+        f"{task.paths.stderr}; start again, with more memory for a task, to go on"
+    )

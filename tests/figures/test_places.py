@@ -1,0 +1,329 @@
+"""Curves on clusters: each once, as computed here, whatever dies on the way."""
+
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import psutil
+import pytest
+
+from certibit.cli import main
+from certibit.data.errors import FailedJobsError, Refusal
+from certibit.figures.places import dask_workers, delivery
+from certibit.figures.places.dask_workers import DaskWorkers
+from certibit.figures.places.delivery import Stored, deliver
+from certibit.figures.places.slurm import Slurm
+from certibit.figures.pool import SCHEDULER, traces
+from certibit.solvers.store.store import Store
+from tests.figures.curves import CurveOfDIANA, Deadly, Value
+from tests.figures.processes import wait_for
+
+ROOT = Path(__file__).parents[2]
+LONG = 150_000
+"""Rounds of a curve that takes some seconds, so that there is a checkpoint."""
+
+
+class Noted:
+    """A place in this process that notes what it is given and what it returns."""
+
+    def __init__(self):
+        self.given, self.returned = [], []
+
+    def outcomes(self, jobs):
+        for place, job in jobs.items():
+            self.given.append(place)
+            self.returned.append(deliver(job))
+            yield place, self.returned[-1]
+
+
+def same(one, other):
+    """Whether two traces are the same, bit for bit."""
+    return all(np.array_equal(one.columns[name], other.columns[name], equal_nan=True)
+               for name in one.columns | other.columns)  # fmt: skip
+
+
+def curves(folder, number, **more):
+    return [CurveOfDIANA(seed, Store(folder), **more) for seed in range(number)]
+
+
+def test_keys_return_and_no_trace_and_what_is_stored_is_not_given_away(tmp_path):
+    jobs = curves(tmp_path, 4)
+    jobs[1].trace()
+    place = Noted()
+    got = dict(traces(jobs, place))
+    assert place.given == [0, 2, 3]
+    assert all(isinstance(one, Stored) for one in place.returned)
+    keys = {key for one in place.returned for key in one.keys}
+    assert {f"{key}.npz" for key in keys} < {path.name for path in tmp_path.iterdir()}
+    for job in jobs:
+        alone = replace(job, store=Store(tmp_path / "alone")).trace()
+        assert same(got[job.seed], alone)
+    again = Noted()
+    assert same(dict(traces(jobs, again))[3], got[3])
+    assert not again.given
+
+
+def test_a_fresh_store_is_computed_again_once(tmp_path):
+    jobs = curves(tmp_path, 2)
+    old = [job.trace() for job in jobs]
+    files = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    place = Noted()
+    fresh = [replace(job, store=Store(tmp_path, fresh=True)) for job in jobs]
+    got = dict(traces(fresh, place))
+    assert place.given == [0, 1]
+    assert all(same(got[i], old[i]) for i in (0, 1))
+    anew = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    assert anew.keys() == files.keys()
+    assert all(anew[name] > files[name] for name in files)
+
+
+def test_results_without_a_store_return_themselves(tmp_path):
+    assert dict(traces([Value(2), Value(3)], Noted())) == {0: 4, 1: 9}
+
+
+def test_a_folder_that_is_not_shared_is_named(tmp_path, monkeypatch):
+    class Elsewhere(Noted):
+        def outcomes(self, jobs):
+            away = {place: replace(job, store=Store(tmp_path / "node"))
+                    for place, job in jobs.items()}  # fmt: skip
+            yield from super().outcomes(away)
+
+    monkeypatch.setattr(delivery, "_PATIENCE", (0.0, 0.01))
+    with pytest.raises(FailedJobsError, match="which is not in the folder here; use a folder"):
+        list(traces(curves(tmp_path / "here", 1), Elsewhere()))
+
+
+class SuspectedError(Exception):
+    """That of distributed."""
+
+
+class Scheduler:
+    """A client whose scheduler suspects some jobs, and is started again once if asked."""
+
+    def __init__(self, suspected=(), restarts=False):
+        self.suspected, self.restarts, self.submitted = list(suspected), restarts, []
+        self.clients = 0
+
+    def module(self):
+        return SimpleNamespace(Client=self.client, KilledWorker=SuspectedError)
+
+    def client(self, address):
+        self.clients += 1
+        client = SimpleNamespace(status="running", close=lambda: None)
+        client.nthreads = lambda: {"one": 1, "two": 1}
+
+        def submit(function, job, **options):
+            self.submitted.append(job.number)
+            if self.restarts and self.clients == 1 and len(self.submitted) == 3:
+                client.status = "closed"
+                return SimpleNamespace(status="cancelled")
+            if job.number in self.suspected:
+                self.suspected.remove(job.number)
+                return SimpleNamespace(status="error", exception=SuspectedError)
+            return SimpleNamespace(status="finished", result=lambda: function(job))
+
+        client.submit = submit
+        return client
+
+
+@pytest.fixture
+def scheduler(monkeypatch):
+    monkeypatch.setattr(dask_workers, "_LOOK", 0.0)
+
+    def started(**options):
+        scheduler = Scheduler(**options)
+        monkeypatch.setitem(sys.modules, "distributed", scheduler.module())
+        return scheduler
+
+    return started
+
+
+def test_suspected_jobs_are_given_away_again(scheduler):
+    dask = scheduler(suspected=[0, 1, 1])
+    jobs = [Value(number) for number in range(4)]
+    assert dict(traces(jobs, DaskWorkers("tcp://some:1"))) == {0: 0, 1: 1, 2: 4, 3: 9}
+    assert sorted(dask.submitted) == [0, 0, 1, 1, 1, 2, 3]
+
+
+def test_a_job_that_dies_too_often_is_given_up_and_the_others_go_on(scheduler):
+    scheduler(suspected=[1] * 3)
+    jobs = [Value(number) for number in range(4)]
+    got = []
+    with pytest.raises(FailedJobsError, match="1 of 4 curves failed: value 1: dask suspects it 3"):
+        got.extend(traces(jobs, DaskWorkers("tcp://some:1")))
+    assert dict(got) == {0: 0, 2: 4, 3: 9}
+
+
+def test_a_scheduler_that_is_started_again_gets_what_is_left(scheduler, monkeypatch):
+    dask = scheduler(restarts=True)
+    monkeypatch.setenv(SCHEDULER, "tcp://some:1")
+    jobs = [Value(number) for number in range(5)]
+    assert dict(traces(jobs)) == {number: number**2 for number in range(5)}
+    assert dask.clients == 2
+
+
+def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
+    def unreachable(address):
+        raise OSError("timed out")
+
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=unreachable))
+    with pytest.raises(Refusal, match="no dask scheduler answers at tcp://nowhere:1: timed out"):
+        list(traces([Value(1)], DaskWorkers("tcp://nowhere:1")))
+
+
+@pytest.mark.parametrize(
+    ("module", "place"), [("distributed", DaskWorkers("tcp://a:1")), ("submitit", Slurm(Path()))]
+)
+def test_a_package_that_is_missing_is_named(monkeypatch, module, place):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(Refusal, match=r"install certibit\[cluster\]"):
+        list(traces([Value(1)], place))
+
+
+@pytest.mark.parametrize(
+    ("words", "fragment"),
+    [
+        (["--on", "mars"], "--on mars is no place; choose local, slurm or such as tcp://HOST:8786"),
+        (["--partition", "main"], "--array-parallelism are SLURM's; give --on slurm"),
+        (["--on", "slurm", "--jobs", "2"], "with --on slurm leave it out"),
+    ],
+)
+def test_places_that_do_not_fit_are_refused(capsys, tmp_path, words, fragment):
+    assert main(["demo", "--output", str(tmp_path), *words]) == 2
+    assert fragment in capsys.readouterr().err
+
+
+def expected(folder, jobs):
+    """Compute the same curves here, with another store."""
+    return [replace(job, store=Store(folder)).trace() for job in jobs]
+
+
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None,
+    reason="dask is not here: pip install distributed",
+)
+
+
+@contextmanager
+def dask_processes(words, folder):
+    """Start a scheduler or a worker in a process group of its own."""
+    with folder.joinpath(f"{words[0]}.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words],
+            env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            cwd=folder, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def listening(number):
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", number)) == 0
+
+
+@needs_dask
+@pytest.mark.long
+@pytest.mark.filterwarnings("default")
+def test_dask_loses_nothing(tmp_path):
+    """One worker is killed, the scheduler is started again, and one job kills all its workers."""
+    number = port()
+    address = f"tcp://127.0.0.1:{number}"
+    scheduler = ["scheduler", "--host", "127.0.0.1", "--port", str(number), "--no-dashboard"]
+    worker = ["worker", address, "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
+              "--local-directory", str(tmp_path / "local"), "--death-timeout", "120"]  # fmt: skip
+    store = tmp_path / "traces"
+    jobs = [*curves(store, 6, iterations=LONG), Deadly(1, tmp_path)]
+    got = {}
+    with dask_processes(scheduler, tmp_path) as first:
+        wait_for(lambda: listening(number))
+        with dask_processes(worker, tmp_path) as nannies:
+            coming = traces(jobs, DaskWorkers(address))
+            got.update([next(coming)])
+            wait_for(lambda: list(store.glob("*.unfinished")))
+            computing = [p for p in psutil.Process(nannies.pid).children(recursive=True)
+                         if "spawn_main" in " ".join(p.cmdline())]  # fmt: skip
+            assert computing
+            computing[0].kill()
+            got.update([next(coming)])
+            os.killpg(first.pid, signal.SIGKILL)
+            first.wait()
+            with (
+                dask_processes(scheduler, tmp_path),
+                dask_processes(worker, tmp_path),
+                pytest.raises(FailedJobsError, match="1 of 7 curves failed: value 1"),
+            ):
+                got.update(coming)
+    assert sorted(got) == list(range(6))
+    for seed, trace in enumerate(expected(tmp_path / "alone", jobs[:6])):
+        assert same(got[seed], trace)
+    assert len(list(store.glob("*.npz"))) == 6
+    assert not list(store.glob("*.unfinished"))
+
+
+def slurm_answers():
+    if shutil.which("sinfo") is None:
+        return False
+    asked = subprocess.run(["sinfo"], capture_output=True, timeout=20, check=False)
+    return asked.returncode == 0
+
+
+needs_slurm = pytest.mark.skipif(
+    importlib.util.find_spec("submitit") is None or not slurm_answers(),
+    reason="no SLURM answers: pip install submitit, and a cluster where sinfo does",
+)
+
+
+@needs_slurm
+@pytest.mark.long
+@pytest.mark.filterwarnings("default")
+def test_slurm_loses_nothing(tmp_path, monkeypatch):
+    """One task is killed, one is preempted, and one kills its process every time."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    store = tmp_path / "traces"
+    jobs = [*curves(store, 4, iterations=LONG), Deadly(1, tmp_path)]
+    place = Slurm(tmp_path / "slurm", minutes=5, array_parallelism=2)
+    got = {}
+    coming = traces(jobs, place)
+
+    def running():
+        return [p for p in psutil.process_iter(["cmdline"])
+                if "submitit.core._submit" in " ".join(p.info["cmdline"] or [])
+                and str(tmp_path) in " ".join(p.info["cmdline"])]  # fmt: skip
+
+    got.update([next(coming)])
+    wait_for(lambda: list(store.glob("*.unfinished")))
+    for process in running()[:1]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    got.update([next(coming)])
+    queue = subprocess.run(["squeue", "--me", "-h", "-r", "-t", "R", "-o", "%i"],
+                           capture_output=True, text=True, check=True)  # fmt: skip
+    for task in queue.stdout.split()[:1]:
+        subprocess.run(["scontrol", "requeue", task], check=True)
+    with pytest.raises(FailedJobsError, match="1 of 5 curves failed: value 1: its task has died"):
+        got.update(coming)
+    assert sorted(got) == list(range(4))
+    for seed, trace in enumerate(expected(tmp_path / "alone", jobs[:4])):
+        assert same(got[seed], trace)
+    assert not list(store.glob("*.unfinished"))
+    assert tmp_path.joinpath("deaths").read_text().count("dead") == delivery.MOST_DEATHS
