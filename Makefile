@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) pictures audit certified episode faults fuzz mutants scaling theory bench report docs test test-all lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified episode faults fuzz mutants scaling theory bench report docs test test-all test-cluster lint types clean
 
 all: demo
 
@@ -68,6 +68,11 @@ test: .venv/installed-dev
 # All tests.
 test-all: .venv/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet
+
+# The tests of MPI, SLURM and Dask; what is missing is named, and nothing is installed.
+test-cluster:
+	@$(BIN)/python tests/figures/missing_for_clusters.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet tests/solvers/test_processes.py tests/figures/test_places.py
 
 # The fuzzers with 100 times as many inputs as in `make test`.
 fuzz: .venv/installed-dev

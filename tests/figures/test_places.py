@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from certibit.figures.places.slurm import Slurm
 from certibit.figures.pool import SCHEDULER, traces
 from certibit.solvers.store.store import Store
 from tests.figures.curves import CurveOfDIANA, Deadly, Value
+from tests.figures.missing_for_clusters import missing
 from tests.figures.processes import wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -207,6 +209,21 @@ def expected(folder, jobs):
     return [replace(job, store=Store(folder)).trace() for job in jobs]
 
 
+class Collected(threading.Thread):
+    """Takes what comes of jobs, and the error at the end."""
+
+    def __init__(self, jobs, place):
+        super().__init__(daemon=True)
+        self.jobs, self.place, self.got, self.told = jobs, place, {}, ""
+
+    def run(self):
+        try:
+            for number, trace in traces(self.jobs, self.place):
+                self.got[number] = trace
+        except FailedJobsError as error:
+            self.told = str(error)
+
+
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None,
     reason="dask is not here: pip install distributed",
@@ -253,26 +270,22 @@ def test_dask_loses_nothing(tmp_path):
               "--local-directory", str(tmp_path / "local"), "--death-timeout", "120"]  # fmt: skip
     store = tmp_path / "traces"
     jobs = [*curves(store, 6, iterations=LONG), Deadly(1, tmp_path)]
-    got = {}
+    coming = Collected(jobs, DaskWorkers(address))
     with dask_processes(scheduler, tmp_path) as first:
         wait_for(lambda: listening(number))
         with dask_processes(worker, tmp_path) as nannies:
-            coming = traces(jobs, DaskWorkers(address))
-            got.update([next(coming)])
+            coming.start()
             wait_for(lambda: list(store.glob("*.unfinished")))
             computing = [p for p in psutil.Process(nannies.pid).children(recursive=True)
                          if "spawn_main" in " ".join(p.cmdline())]  # fmt: skip
-            assert computing
             computing[0].kill()
-            got.update([next(coming)])
+            wait_for(lambda: coming.got)
             os.killpg(first.pid, signal.SIGKILL)
             first.wait()
-            with (
-                dask_processes(scheduler, tmp_path),
-                dask_processes(worker, tmp_path),
-                pytest.raises(FailedJobsError, match="1 of 7 curves failed: value 1"),
-            ):
-                got.update(coming)
+    with dask_processes(scheduler, tmp_path), dask_processes(worker, tmp_path):
+        coming.join(300)
+    got = coming.got
+    assert coming.told.startswith("1 of 7 curves failed: value 1")
     assert sorted(got) == list(range(6))
     for seed, trace in enumerate(expected(tmp_path / "alone", jobs[:6])):
         assert same(got[seed], trace)
@@ -302,28 +315,40 @@ def test_slurm_loses_nothing(tmp_path, monkeypatch):
     store = tmp_path / "traces"
     jobs = [*curves(store, 4, iterations=LONG), Deadly(1, tmp_path)]
     place = Slurm(tmp_path / "slurm", minutes=5, array_parallelism=2)
-    got = {}
-    coming = traces(jobs, place)
+    coming = Collected(jobs, place)
 
     def running():
         return [p for p in psutil.process_iter(["cmdline"])
                 if "submitit.core._submit" in " ".join(p.info["cmdline"] or [])
                 and str(tmp_path) in " ".join(p.info["cmdline"])]  # fmt: skip
 
-    got.update([next(coming)])
+    coming.start()
     wait_for(lambda: list(store.glob("*.unfinished")))
-    for process in running()[:1]:
+    for process in running()[:2]:  # the step that runs the task, and its child
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    got.update([next(coming)])
+    wait_for(lambda: coming.got)
     queue = subprocess.run(["squeue", "--me", "-h", "-r", "-t", "R", "-o", "%i"],
                            capture_output=True, text=True, check=True)  # fmt: skip
-    for task in queue.stdout.split()[:1]:
+    requeued = queue.stdout.split()[:1]
+    for task in requeued:
         subprocess.run(["scontrol", "requeue", task], check=True)
-    with pytest.raises(FailedJobsError, match="1 of 5 curves failed: value 1: its task has died"):
-        got.update(coming)
+    coming.join(400)
+    got = coming.got
+    assert requeued
+    assert coming.told.startswith("1 of 5 curves failed: value 1: its task has died")
     assert sorted(got) == list(range(4))
     for seed, trace in enumerate(expected(tmp_path / "alone", jobs[:4])):
         assert same(got[seed], trace)
     assert not list(store.glob("*.unfinished"))
     assert tmp_path.joinpath("deaths").read_text().count("dead") == delivery.MOST_DEATHS
+
+
+def test_what_is_missing_for_a_cluster_is_named(monkeypatch):
+    assert all("tests" not in sentence for sentence in missing())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
+    told = list(missing())
+    assert [sentence.split()[0] for sentence in told] == [
+        "mpi4py", "distributed", "submitit", "mpirun", "sinfo",
+    ]  # fmt: skip
