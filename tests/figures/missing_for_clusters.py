@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGES = {"mpi4py": "mpi", "distributed": "cluster", "submitit": "cluster"}
 PROGRAMS = {"mpirun": "pip install mpich, or apt-get install openmpi-bin",
-            "sinfo": "apt-get install slurm-wlm munge, and a cluster that it answers for"}  # fmt: skip
+            "sinfo": "apt-get install slurm-wlm munge, and a cluster"}  # fmt: skip
 
 
 def missing():

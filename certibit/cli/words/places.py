@@ -20,7 +20,9 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     )
     place.add_argument("--partition", help="of SLURM (default: that of the cluster)")
     place.add_argument("--time", metavar="MINUTES", type=count, help="wall time of a SLURM task")
-    place.add_argument("--array-parallelism", type=count, help="most SLURM tasks at once")
+    place.add_argument(
+        "--array-parallelism", metavar="TASKS", type=count, help="most SLURM tasks at once"
+    )
 
 
 def read_place(chosen: argparse.Namespace, folder: Path) -> "int | Place | None":
