@@ -24,11 +24,12 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
         "--class",
         dest="of_class",
         choices=("strongly-convex", "convex", "nonconvex", "relaxed", "all"),
+        metavar="CLASS",
         default="strongly-convex",
-        help="the functions: rates; which methods descend on convex functions, and under the "
-        "Polyak-Lojasiewicz condition; which descend on functions that need not be convex; which "
-        "methods that clip do on (L0, L1)-smooth functions; or one table of all methods and "
-        "classes",
+        help="the functions: strongly-convex: rates; convex: which methods descend, also under the "
+        "Polyak-Lojasiewicz condition; nonconvex: which descend on functions that need not be "
+        "convex; relaxed: which methods that clip do on (L0, L1)-smooth functions; all: one table "
+        "of all methods and classes",
     )
     add_place(parser)
     add_seeds(parser, 1, "number of runs measured")
