@@ -43,14 +43,14 @@ HALVINGS = 30
 def certify_clipped(
     method: Method, functions: RelaxedFunctions, growth: GrowthChoice = "best"
 ) -> ClippedCertificate:
-    """Return the largest provable c with E f(x+) <= f(x) - c M + e sigma^2 for all (L0, L1) f.
+    """Return the largest c with E f(x+) <= f(x) - c M + e sigma^2 that is proved for a class.
 
     M = min(eta G^2, gamma G) with G = |grad f(x)|. The step of the method is run on symbols, which
     gives its regimes, intervals of G with a step that is a rational function of G. On each of them
     a bound of the growth of f leaves an inequality between rational functions of G, which is proved
-    for all G of the interval by signs of rational numbers. So the method is one of one step of
-    clipped or normalised gradients from its model: clipped SGD, NaiveParallelClip, EPISODE with
-    I = 1, normalised GD and what a user writes. The f_i are arbitrary.
+    for all G of the interval by signs of rational numbers. The method does one step of clipped or
+    normalised gradients from its model: clipped SGD, NaiveParallelClip, EPISODE with I = 1,
+    normalised GD, or one of your own. The f_i are arbitrary.
 
     With noise of length at most sigma, e is that of the noise of a step that is not clipped. Noise
     that decides between clipping and not is counted at its worst, and so is that in a direction; it

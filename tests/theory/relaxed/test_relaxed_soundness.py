@@ -108,6 +108,25 @@ def test_functions_of_the_class_keep_the_promise(shape, kind):
         assert (fallen >= promised * (1 - 1e-9) - rounding).all()
 
 
+def test_random_constants_and_parameters():
+    """No certificate is above what the extremal function attains, and each holds anew."""
+    generator = np.random.default_rng(1)
+    ratios = []
+    for k in range(60):
+        L0, L1 = (float(10 ** generator.uniform(-4, 4)) for _ in range(2))
+        eta, gamma = (float(10 ** generator.uniform(-3, -0.3)) / L for L in (L0, L1))
+        sigma = gamma / eta / 10 if k % 4 == 0 else 0.0
+        kind = (ClippedSGD, EPISODE, NormalisedGD)[0 if sigma else k % 3]
+        method = kind(gamma, gamma / eta) if kind is NormalisedGD else kind(eta, gamma)
+        functions = RelaxedFunctions(L0, L1, n=1 + k % 5, sigma=sigma)
+        proof = certify_clipped(method, functions)
+        assert proof.verify() == proof.c > 0
+        if not sigma:
+            ratios.append(proof.c / attained_decrease(method, functions, proof.measure).c)
+    assert max(ratios) <= 1 + 1e-9
+    assert np.median(ratios) > 1 - 1e-6
+
+
 NOISY = [ClippedSGD, NaiveParallelClip, ClippedMinibatchSGD, EPISODE]
 
 
