@@ -1,7 +1,9 @@
 """Jobs on the workers of a dask scheduler."""
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +49,7 @@ class DaskWorkers:
                     waiting = sorted([*given, *waiting])
                     given.clear()
                     client = self._again(client)
-                while waiting and len(given) < max(1, len(client.nthreads())):
+                while waiting and len(given) < _workers(client):
                     place = waiting.pop(0)
                     given[place] = client.submit(deliver, jobs[place], pure=False, retries=0)
                 time.sleep(_LOOK)
@@ -96,13 +98,24 @@ class DaskWorkers:
 _CANCELLED, _SUSPECTED = object(), object()
 
 
+def _workers(client: Any) -> int:
+    """Return how many workers there are, at least one; 0 while the scheduler has gone."""
+    try:
+        return max(1, len(client.nthreads()))
+    except OSError:
+        return 0
+
+
 def _outcome(future: Any) -> Any:
     """Return the result or the error of a task that is done, or that dask has given it up."""
     from distributed import KilledWorker  # noqa: PLC0415  (an optional extra)
 
     if future.status in ("cancelled", "lost"):
         return _CANCELLED
-    if future.status == "finished":
-        return future.result()
-    error = future.exception()
+    try:
+        if future.status == "finished":
+            return future.result()
+        error = future.exception()
+    except (OSError, CancelledError, asyncio.CancelledError):  # the scheduler has just gone
+        return _CANCELLED
     return _SUSPECTED if isinstance(error, KilledWorker) else error

@@ -15,6 +15,8 @@ from certibit.figures.places.delivery import MOST_DEATHS, LostJobError, Traceabl
 _LOOK, _GRACE = 1.0, 10.0
 """Seconds between two looks at the queue, and after which a task that has left it is dead."""
 _MINUTES = 24 * 60
+_NOTICE = 30
+"""Seconds before the wall time at which a task is queued again, or a quarter of a short one."""
 _ENDS = 1000
 """How often a task that has run into its wall time goes on from its checkpoint."""
 
@@ -97,8 +99,12 @@ class Slurm:
             raise Refusal("there is no SLURM here (no sbatch); start this on a login node")
         logging.getLogger("submitit").setLevel(logging.ERROR)
         executor = submitit.AutoExecutor(self.folder, "slurm", slurm_max_num_timeout=_ENDS)
+        minutes = self.minutes or _MINUTES
         executor.update_parameters(
-            name="certibit", timeout_min=self.minutes or _MINUTES, cpus_per_task=1
+            name="certibit",
+            timeout_min=minutes,
+            cpus_per_task=1,
+            slurm_signal_delay_s=min(_NOTICE, 15 * minutes),
         )
         if self.partition is not None:
             executor.update_parameters(slurm_partition=self.partition)

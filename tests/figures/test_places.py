@@ -10,6 +10,7 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -113,15 +114,21 @@ class Scheduler:
 
     def __init__(self, suspected=(), restarts=False):
         self.suspected, self.restarts, self.submitted = list(suspected), restarts, []
-        self.clients = 0
+        self.clients, self.silent = 0, False
 
     def module(self):
         return SimpleNamespace(Client=self.client, KilledWorker=SuspectedError)
 
+    def nthreads(self, client):
+        if self.restarts and self.clients == 2 and not self.silent:
+            self.silent, client.status = True, "connecting"
+            raise OSError("gone")
+        return {"one": 1, "two": 1}
+
     def client(self, address):
         self.clients += 1
         client = SimpleNamespace(status="running", close=lambda: None)
-        client.nthreads = lambda: {"one": 1, "two": 1}
+        client.nthreads = partial(self.nthreads, client)
 
         def submit(function, job, **options):
             self.submitted.append(job.number)
@@ -170,7 +177,7 @@ def test_a_scheduler_that_is_started_again_gets_what_is_left(scheduler, monkeypa
     monkeypatch.setenv(SCHEDULER, "tcp://some:1")
     jobs = [Value(number) for number in range(5)]
     assert dict(traces(jobs)) == {number: number**2 for number in range(5)}
-    assert dask.clients == 2
+    assert dask.clients == 3
 
 
 def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):

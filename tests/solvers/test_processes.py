@@ -104,6 +104,9 @@ def test_every_method_runs_over_processes(launcher):
     code, told, errors = over(4, "true", *cases, launcher=LAUNCHERS[launcher])
     assert code == 0, errors
     assert {case: told[case].split()[0] for case in cases} == dict.fromkeys(cases, "same")
+    for case in cases:
+        found, bits = map(int, told[case].split()[1:])
+        assert 8 * found == bits if case.endswith(",") else 8 * found >= bits, case
 
 
 @needs_mpi
