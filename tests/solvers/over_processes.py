@@ -62,11 +62,12 @@ PLANTED = {"whispered": Whispered, "unsent": Unsent}
 
 
 def experiment_named(name, selector, sent):
-    some = problem(selector, kappa=30)
+    some = problem(selector) if "nonconvex" in selector else problem(selector, kappa=30)
     used = compressor(sent) if sent else None
     planted = PLANTED.get(name)
     base = {"whispered": "locodl", "unsent": "gd"}.get(name, name)
-    method = parameters(base, some, used)
+    rule = "nonconvex" if "nonconvex" in selector else None
+    method = parameters(base, some, used, rule)
     if planted:
         method = planted(**vars(method))
     return Experiment.of(method, some, used)

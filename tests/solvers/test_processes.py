@@ -100,7 +100,13 @@ def test_every_method_runs_over_processes(launcher):
             down = "natural" if needs.downlink == "unbiased" else "top-k:3"
             sent = f"two-way({sent};{down})"
         cases += [f"{name},{selector},{sent}" for selector in (SHORT, "breast-cancer@9")]
-    assert len(cases) > 30
+    noisy = "quadratic:d=5@9:nonconvex:noise=0.1"
+    cases += [
+        f"sgd,{noisy},",
+        f"ef21-sgdm,{noisy},top-k:2",
+        "ef21,breast-cancer@9:nonconvex,top-k:2",
+    ]
+    assert len(cases) > 33
     code, told, errors = over(4, "true", *cases, launcher=LAUNCHERS[launcher])
     assert code == 0, errors
     assert {case: told[case].split()[0] for case in cases} == dict.fromkeys(cases, "same")
