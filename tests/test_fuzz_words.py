@@ -16,6 +16,7 @@ from certibit.data.errors import Refusal
 from certibit.data.files.splits import split
 from certibit.data.problems import selector
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
@@ -41,6 +42,12 @@ READERS = [
         [b"breast-cancer@9", b"quadratic:d=4@3"],
         Refusal,
         Quadratic,
+    ),
+    (
+        network_named,
+        [b"lan,spread=lognormal:1", b"up=1e6,latency=10ms", b"links=lognormal:0.5"],
+        Refusal,
+        Network,
     ),
     (count, [b"5", b"12"], argparse.ArgumentTypeError, int),
 ]

@@ -59,8 +59,9 @@ class TimedLedger(Ledger):
         self.work(runs, (bits > 0) * self.unassigned[runs])
         self.unassigned[runs] = 0
         bits = bits.T
-        self.client[runs] += bits / self._pace.uplink
-        arrival = np.where(bits > 0, self.client[runs] + self._pace.latency, 0.0)
+        left = np.maximum(self.client[runs], self.heard[runs]) + bits / self._pace.uplink
+        self.client[runs] = np.where(bits > 0, left, self.client[runs])
+        arrival = np.where(bits > 0, left + self._pace.latency, 0.0)
         self.server[runs] = np.maximum(self.server[runs], last(arrival))
         self._pass(runs)
 

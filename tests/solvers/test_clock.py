@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit import METHODS, Budget, Network, Quadratic, compressor, parameters, run
+from certibit import METHODS, Budget, Network, Quadratic, compressor, parameters, plan, run
 from certibit.data.errors import Refusal
 from certibit.solvers.clock import timed_ledger, timed_world
 from certibit.solvers.clock.network import network_named
@@ -122,6 +122,17 @@ def test_a_round_waits_for_the_slowest_of_its_cohort():
     assert len(set(parts)) > 1
 
 
+def test_a_client_that_was_away_hears_the_last_answer_first():
+    """Only the first client is answered; the second needs the same seconds when it is called."""
+    ledger, everyone = TimedLedger(1, SLOW.clients(2)), np.array([0])
+    ledger.sent(everyone, np.array([[128], [128]]))
+    ledger.received(everyone, np.array([[64], [0]]))
+    assert ledger.seconds.item() == (1 + 0.25) + (1 + 0.25)
+    ledger.sent(everyone, np.array([[0], [128]]))
+    assert ledger.server.item() == 2.5 + (1 + 0.25)
+    assert ledger.client.tolist() == [[2.5, 3.5]]
+
+
 def test_a_run_has_the_seconds_that_it_has_alone():
     problem = Quadratic.random(4, 6, mu=1.0, L=20.0)
     network = Network(gradient=1e-2, spread="lognormal:1")
@@ -144,6 +155,20 @@ def test_a_trace_with_seconds_is_kept_and_drawn(tmp_path):
     assert "seconds" in trace.plot("seconds").axes[0].get_xlabel()
     costs = trace.cost_to(trace.final("gap").max(), "seconds")
     assert (costs <= trace.final("seconds")).all()
+
+
+def test_no_method_takes_longer_than_planned():
+    """What plan promises of the slowest client bounds the clock: measured, with three seeds."""
+    network = Network(uplink=1e4, downlink=1e5, latency=0.01, gradient=1e-3,
+                      spread="lognormal:1", links="lognormal:0.5")  # fmt: skip
+    problem = Quadratic.random(4, 12, mu=1.0, L=50.0)
+    made = plan(problem, target=1e-3, network=network, compressors=["natural"],
+                methods=["locodl", "agd", "diana", "tamuna"])  # fmt: skip
+    for offer in made.offers:
+        until = Budget(gap=1e-3)
+        trace = simulate(offer.experiment, seeds=3, budget=until, network=network)
+        promised = offer.promised.seconds(made.network)
+        assert 0.05 * promised < np.median(trace.cost_to(1e-3, "seconds")) <= promised
 
 
 def test_a_network_in_words():
