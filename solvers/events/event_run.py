@@ -74,9 +74,17 @@ def simulate_events(
     """
     if isinstance(network, str):
         network = network_named(network)
-    problem, limits = problem.plain, (budget.accuracy, budget.rounds, budget.bits, budget.gradients)
+    problem, limits = (
+        problem.plain,
+        (
+            *(budget.accuracy, budget.rounds, budget.bits, budget.gradients),
+            budget.network_seconds,
+        ),
+    )
     if all(limit is None for limit in limits):
-        raise Refusal("an event run needs an accuracy, or a limit of rounds, bits or gradients")
+        raise Refusal(
+            "an event run needs an accuracy, or a limit of rounds, bits, gradients or network_seconds"
+        )
     run_seeds = fitted_seeds(seeds, 1)
     runs, n, d = np.arange(len(run_seeds)), problem.n, problem.d
     x = problem.x_0 + np.zeros((1, 1, runs.size))
@@ -105,7 +113,7 @@ def simulate_events(
         },
         "compressor": sent.name,
         "seeds": list(run_seeds),
-        "budget": asdict(budget),
+        "budget": budget.described,
         "record": asdict(record or Record()),
         "network": network.described,
         "origin": origin(problem),
@@ -160,6 +168,7 @@ class _Points:
         last = arrivals >= budget.iterations or (budget.rounds is not None and k >= budget.rounds)
         for limit, column in ((budget.bits, "uplink_bits"), (budget.gradients, "gradients")):
             last |= limit is not None and bool((spent[column] >= limit * n).any())
+        last |= budget.network_seconds is not None and now >= budget.network_seconds
         if k < self._due and not last:
             return True
         self._due = int(self._record.following(np.array(k)))

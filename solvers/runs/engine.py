@@ -99,6 +99,11 @@ def simulate(
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
+    if budget.network_seconds is not None and network is None:
+        raise Refusal(
+            f"a budget of {budget.network_seconds:g} seconds on a network, and there is none; give "
+            "network="
+        )
     if callback is None:
         budget.require_days(method, problem)
     tell = progress or (lambda fraction: None)
@@ -179,7 +184,7 @@ def specification(
         "method": {"name": method.name, "parameters": _values(method)},
         "compressor": experiment.compressor.name,
         "seeds": list(run_seeds),
-        "budget": asdict(budget),
+        "budget": budget.described,
         "record": asdict(record or Record()),
         "wire": wire,
         "library": library,

@@ -106,6 +106,8 @@ class Points:
             over |= now.ledger.reached("uplink_bits", runs, budget.bits * n)
         if budget.gradients is not None:
             over |= now.ledger.reached("gradients", runs, budget.gradients * n)
+        if budget.network_seconds is not None:
+            over |= now.ledger.reached("seconds", runs, budget.network_seconds)
         if budget.rounds is not None:
             over |= now.rounds[runs] >= budget.rounds
         self.closed[runs[over]] = True

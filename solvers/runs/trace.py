@@ -70,7 +70,7 @@ class Trace:
         recorded point, sorted by run.
     ending : tuple of str
         What ended each run: "bits", "rounds", "gradients", "gap", "squared_gradient", "seconds",
-        "iterations", "callback", "stagnated" or "diverged".
+        "network_seconds", "iterations", "callback", "stagnated" or "diverged".
     x : array of shape (1, d, R) or None
         The last model of every run, if it was asked for.
 

@@ -171,6 +171,17 @@ def test_no_method_takes_longer_than_planned():
         assert 0.05 * promised < np.median(trace.cost_to(1e-3, "seconds")) <= promised
 
 
+def test_runs_end_after_seconds_on_the_network():
+    """At the first round that reaches them; it is 6.5 seconds a round."""
+    trace = run("gd", PROBLEM, seeds=2, budget=Budget(network_seconds=20.0), network=SLOW)
+    assert trace.ending == ("network_seconds",) * 2
+    assert trace.final("seconds").tolist() == [26.0, 26.0]
+    assert trace.specification["budget"]["network_seconds"] == 20.0
+    assert "network_seconds" not in seconds().specification["budget"]
+    with pytest.raises(Refusal, match="20 seconds on a network, and there is none; give network="):
+        run("gd", PROBLEM, budget=Budget(network_seconds=20.0))
+
+
 def test_a_network_in_words():
     found = network_named("up=1e6,down=100Mbit,latency=10ms,gradient=1e-3,spread=lognormal:1")
     assert found == Network(1e6, 1e8, 0.01, 1e-3, spread="lognormal:1")

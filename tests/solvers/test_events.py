@@ -190,8 +190,15 @@ def test_runs_end_at_their_own_accuracy():
     assert len(set(costs)) > 1
 
 
+def test_runs_end_after_seconds_on_the_network():
+    budget = Budget(network_seconds=3.5)
+    trace = simulate_events(AsynchronousSGD(GAMMA), PLAIN, network=times(1.0, 3.0), budget=budget)
+    assert set(trace.ending) == {"network_seconds"}
+    assert set(trace.final("seconds")) == {4.0}
+
+
 def test_misfits_are_refused():
-    with pytest.raises(Refusal, match="needs an accuracy, or a limit of rounds"):
+    with pytest.raises(Refusal, match="needs an accuracy, or a limit of rounds, bits"):
         simulate_events(AsynchronousSGD(GAMMA), PLAIN, network="lan", budget=Budget(iterations=9))
     with pytest.raises(Refusal, match="9 of 2 clients cannot take part; give m from 1 to 2"):
         steps(MinibatchSGD(GAMMA, m=9), times(1.0, 1.0), 1)

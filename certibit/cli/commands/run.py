@@ -43,6 +43,9 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 5, "number of runs")
     end = parser.add_mutually_exclusive_group()
     end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
+    end.add_argument(
+        "--network-seconds", type=float, help="stop after so many seconds on the network"
+    )
     add_until(end)
     add_limits(parser)
     add_parameters(parser)
@@ -77,6 +80,8 @@ def run_method(chosen: argparse.Namespace) -> None:
     budget = read_limits(chosen).aimed(until, measure)
     if chosen.bits is not None:
         budget = replace(read_limits(chosen), bits=chosen.bits)
+    if chosen.network_seconds is not None:
+        budget = replace(read_limits(chosen), network_seconds=chosen.network_seconds)
     require_theorem(card, experiment, strict=chosen.strict)
     options = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
     options["network"] = read_network(chosen)
