@@ -92,14 +92,18 @@ class DescentCertificate:
     def verify(self) -> float:
         """Return the proved c, after the method was run on symbols anew; minus infinity if none."""
         step, start = step_and_start(self.method, self.functions, self.potential, self.measure)
+        return self.c if self.descent.holds(step, start) else -float("inf")
+
+    @property
+    def descent(self) -> Descent:
+        """The proof in the numbers of the programme."""
         multipliers, below, free, starting = (
             {name: rational(y) for name, y in own.items()}
             for own in (self.multipliers, self.below, self.free, self.starting)
         )
         weights = tuple(map(rational, self.weights))
         e = rational(self.exact_e)
-        found = Descent(rational(self.exact), weights, multipliers, below, free, starting, e)
-        return self.c if found.holds(step, start) else -float("inf")
+        return Descent(rational(self.exact), weights, multipliers, below, free, starting, e)
 
     def __repr__(self) -> str:
         noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""

@@ -89,8 +89,13 @@ class Descent:
     def holds(self, step: RationalStep, start: Start | None = None) -> bool:
         """Whether a step descends so: no sign fails, values cancel, matrices are at least 0."""
         signs = [y for own in (self.multipliers, self.below, self.starting) for y in own.values()]
-        if min(signs, default=ZERO) < 0:
-            return False
+        return min(signs, default=ZERO) >= 0 and all(
+            not any(form.values) and all(ldl(block) is not None for block in form.blocks)
+            for form in self.left(step, start)
+        )
+
+    def left(self, step: RationalStep, start: Start | None = None) -> list[RationalForm]:
+        """Return what multiples of the inequalities leave: of the descent, Psi and the start."""
         now, after = step.psi(self.weights)
         measure = combination([fmpq(1)] * len(step.measured), step.measured)
         left = now.plus(fmpq(-1), after).plus(-self.c, measure)
@@ -102,16 +107,13 @@ class Descent:
         if start is not None:
             rest = combination(self.weights, start.terms)
             proved.append((self.starting, start.distance.plus(fmpq(-1), rest)))
-        return all(_nonnegative(form, step.inequalities, own) for own, form in proved)
-
-
-def _nonnegative(
-    form: RationalForm, known: Mapping[str, RationalForm], own: Mapping[str, Rational]
-) -> bool:
-    """Whether a form is the sum of multiples of known ones and of squares."""
-    forms = [form, *(known[name] for name in own)]
-    left = combination([fmpq(1), *(-y for y in own.values())], forms)
-    return not any(left.values) and all(ldl(block) is not None for block in left.blocks)
+        return [
+            combination(
+                [fmpq(1), *(-y for y in own.values())],
+                [form, *(step.inequalities[name] for name in own)],
+            )
+            for own, form in proved
+        ]
 
 
 @dataclass(frozen=True, eq=False)

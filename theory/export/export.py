@@ -3,12 +3,14 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.export.descent_file import descent_file
+from certibit.theory.export.rocq_descent import rocq_descent
 from certibit.theory.export.rocq_file import rocq_file
 from certibit.theory.proofs.certificate import Certificate
 
@@ -42,11 +44,11 @@ def write_certificate(proof: Certificate | DescentCertificate, path: Path) -> No
     """
     require_file_name(path)
     if isinstance(proof, DescentCertificate):
-        if path.suffix == ".v":
-            raise Refusal("a descent is not written for Rocq; give a file that ends in .json")
-        text = json.dumps(descent_file(proof), indent=1)
-    elif path.suffix == ".v":
-        text = rocq_file(proof)
+        text = rocq_descent(proof) if path.suffix == ".v" else _json(descent_file(proof))
     else:
-        text = json.dumps(certificate_file(proof), indent=1)
+        text = rocq_file(proof) if path.suffix == ".v" else _json(certificate_file(proof))
     write_text(path, text.removesuffix("\n"))
+
+
+def _json(written: dict[str, Any]) -> str:
+    return json.dumps(written, indent=1)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from descents_by_class import ASKED, descent_of
 
 from certibit.cli import main
 from certibit.solvers.methods.diana import DIANA
@@ -16,6 +17,7 @@ from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate
+from certibit.theory.export.rocq_descent import rocq_descent
 from certibit.theory.export.rocq_file import rocq_file
 from certibit.theory.function_class import ClientClass, FunctionClass
 
@@ -77,7 +79,7 @@ PLANTED = {
         proof, method=replace(proof.method, gamma=3 * proof.method.gamma)
     ),
     "n": lambda proof: replace(proof, functions=replace(proof.functions, n=2)),
-    "decrease": lambda proof: replace(proof, decrease=proof.decrease * Fraction(1001, 1000)),
+    "decrease": lambda proof: replace(proof, exact=proof.exact * Fraction(1001, 1000)),
     "potential": lambda proof: replace(
         proof, weights=(proof.weights[0], *(-weight for weight in proof.weights[1:]))
     ),
@@ -118,8 +120,43 @@ def test_the_kernel_refuses_a_changed_file(case, field, change, tmp_path):
     assert "Unable to unify" in refusal(changed, tmp_path)
 
 
-def test_nothing_is_taken_for_granted_in_the_file():
-    text = rocq_file(proof_of("diana"))
+@KERNEL
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize(("name", "label"), ASKED)
+def test_the_kernel_accepts_a_descent(name, label, tmp_path):
+    assert refusal(rocq_descent(descent_of(name, label)), tmp_path) == ""
+
+
+@KERNEL
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize(
+    ("case", "old", "new"),
+    [
+        (("ef21", "nonconvex"), r"Definition c : Q := \((\d+)", r"Definition c : Q := (1\1"),
+        (("ef21", "nonconvex"), r"most := \(1 # 2\)", "most := (2 # 3)"),
+        (("ef21", "nonconvex"), r"used := \[\(", "used := [(-"),
+        (("ef21", "nonconvex"), r"left_squares := \[\(", "left_squares := [(-"),
+        (("ef21", "uneven"), r"mean_smooth 2 ", "mean_smooth 20 "),
+        (("marina", "joint"), r"jointly 0 \(1 # 2\)", "jointly 0 1"),
+        (("marina", "joint"), r"orthogonal 0 0", "orthogonal 0 1"),
+        (("sgd", "stochastic"), r"Definition e : Q := \((\d+)", r"Definition e : Q := (-\1"),
+        (("sgd", "stochastic"), r"samples 0", "shortens 0"),
+        (("gd", "convex"), r"start_squares := \[\(", "start_squares := [(-"),
+        (("gd", "gradual"), r"gradual \(1 # 10\)", "gradual (1 # 11)"),
+        (("gd", "star"), r"quasi_convex \(1 # 10\)", "quasi_convex (1 # 11)"),
+    ],
+)
+def test_the_kernel_refuses_a_changed_descent(case, old, new, tmp_path):
+    text = rocq_descent(descent_of(*case))
+    changed = re.sub(old, new, text)
+    assert changed != text
+    assert "Unable to unify" in refusal(changed, tmp_path)
+
+
+@pytest.mark.parametrize("proved", ["factor", "descent"])
+def test_nothing_is_taken_for_granted_in_the_file(proved):
+    descends = proved == "descent"
+    text = rocq_descent(descent_of("gd", "convex")) if descends else rocq_file(proof_of("diana"))
     for word in ("Axiom", "Admitted", "admit", "Parameter", "Hypothesis", "Conjecture"):
         assert not re.search(rf"\b{word}\b", text), word
 

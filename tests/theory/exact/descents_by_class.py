@@ -1,0 +1,60 @@
+"""Certified descents of methods over classes, as files are written of."""
+
+from dataclasses import replace
+from functools import cache
+
+from certibit import (
+    CARDS,
+    EF21,
+    EF21SGDM,
+    SGD,
+    BoundedDissimilarity,
+    FunctionClass,
+    GradientNoise,
+    MeanSmoothness,
+    PolyakLojasiewicz,
+    QuasiStrongConvexity,
+    Similarity,
+    certify_descent,
+)
+
+SMOOTH = FunctionClass.nonconvex(4, L=1.0)
+METHODS = {
+    "gd": CARDS["gd"].method(gamma=0.5),
+    "ef21": EF21(gamma=0.1),
+    "marina": CARDS["marina"].method(gamma=0.3, p=0.5),
+    "diana": CARDS["diana"].method(gamma=0.1, alpha=0.3),
+    "sgd": SGD(gamma=0.3),
+    "ef21-sgdm": EF21SGDM(gamma=0.05, eta=0.3),
+}
+CLASSES = {
+    "nonconvex": SMOOTH,
+    "uneven": FunctionClass.nonconvex(4, L=1.0, L_tilde=2.0),
+    "similar": replace(SMOOTH, assumptions=(Similarity(0.5), MeanSmoothness(0.9))),
+    "dissimilar": replace(SMOOTH, assumptions=(BoundedDissimilarity(2.0),)),
+    "gradual": replace(SMOOTH, assumptions=(PolyakLojasiewicz(0.1),)),
+    "convex": replace(SMOOTH, mu=0.0),
+    "star": replace(SMOOTH, assumptions=(QuasiStrongConvexity(0.1),)),
+    "stochastic": replace(SMOOTH, noise=GradientNoise()),
+    "alone": FunctionClass.nonconvex(1, L=1.0, noise=GradientNoise(0.3)),
+    "biased": replace(SMOOTH, bias=0.5, omega=0.2),
+    "joint": replace(SMOOTH, omega_joint=0.5),
+}
+ASKED = [
+    ("gd", "nonconvex"), ("gd", "gradual"), ("gd", "convex"), ("gd", "star"),
+    ("ef21", "nonconvex"), ("ef21", "uneven"), ("ef21", "biased"), ("ef21", "gradual"),
+    ("marina", "similar"), ("marina", "joint"), ("diana", "nonconvex"), ("diana", "convex"),
+    ("sgd", "stochastic"), ("sgd", "alone"), ("sgd", "dissimilar"), ("ef21-sgdm", "stochastic"),
+]  # fmt: skip
+
+
+@cache
+def descent_of(name, label):
+    """Return the certified descent of a method over a class."""
+    method, functions = METHODS[name], CLASSES[label]
+    if method.needs.compressor == "unbiased":
+        functions = replace(functions, omega=1.0)
+    if method.needs.compressor == "contractive" and functions.bias is None:
+        functions = replace(functions, alpha=0.5)
+    measure = "potential" if label == "gradual" else None
+    return certify_descent(method, functions, measure=measure)

@@ -1,0 +1,211 @@
+"""The file of a descent for the proof assistant Rocq (Coq), whose kernel checks the algebra."""
+
+from fractions import Fraction
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.theory.descent.start import step_and_start
+from certibit.theory.export.descent_file import descent_file
+from certibit.theory.export.rocq_file import THEORY
+from certibit.theory.export.rocq_words import (
+    DEEPER,
+    LINE,
+    WIDTH,
+    rocq_constants,
+    rocq_evaluation,
+    rocq_list,
+    rocq_nested,
+    rocq_number,
+    rocq_record,
+    rocq_squares,
+    rocq_told,
+)
+
+DESCENTS = Path(__file__).with_name("descents.v")
+"""What all descents have in common."""
+
+ABOUT = """\
+   Written by certibit. What the kernel checks is all of the algebra: that Psi, that Psi - E[Psi+] -
+   c M + e sigma^2 and, where there is a solution, that |x - x*|^2 - Psi at the start are sums of
+   multiples of facts, none of an inequality negative, and of squares. What is assumed stands in the
+   definition of [descends]: the facts, and that E[Psi+] is at most the form [after_]. That the
+   forms are those of the method, the mean taken over coins and cohorts, is not checked here:
+   certibit has computed them by running the method on symbols.
+"""
+"""What stands above a descent."""
+
+LAWS = {"contraction": "shortens", "noise": "shortens", "sample": "samples"}
+ASSUMPTIONS = {
+    "infimum": "infimum",
+    "polyak lojasiewicz": "gradual",
+    "bounded dissimilarity": "dissimilar",
+    "quasi strong convexity": "quasi_convex",
+    "mean smoothness": "mean_smooth",
+    "similarity": "similar",
+}
+"""The facts of messages and of assumptions."""
+
+
+def rocq_descent(proof: DescentCertificate) -> str:
+    """Return the proof of a descent as a file that ``coqc`` or ``rocq compile`` accepts.
+
+    It stands alone: first what the theorems say and assume, then the data, then the proof, which is
+    a computation of the kernel.
+
+    Raises
+    ------
+    Refusal
+        If the file has no words for an assumption or a step.
+    """
+    written = descent_file(proof)
+    step, start = step_and_start(proof.method, proof.functions, proof.potential, proof.measure)
+    left = [*map(rocq_squares, proof.descent.left(step, start)), "[]"]
+    words = _Words(written["descent"])
+    file = words.file
+    parts = [file["inequalities"], file["below"], file.get("start", {}).get("inequalities", [])]
+    used, below, starting = ([words.used(one) for one in own] for own in parts)
+    free = [
+        f"({rocq_number(one['multiplier'])}, {place}%nat)"
+        for place, one in enumerate(file["equalities"])
+    ]
+    fields = {
+        "sizes_": f"{rocq_list(map(len, file['psi']['blocks']))}%nat",
+        "counts_": "the_counts",
+        "classes_": rocq_list(map(rocq_constants, file["classes"]), DEEPER),
+        "evaluations_": "the_evaluations",
+        "messages_": rocq_list(map(words.message, file["messages"]), DEEPER),
+        "values_": str(len(file["psi"]["values"]) + 1),
+        "facts_": rocq_list(words.facts, DEEPER),
+        "moments_": rocq_list(map(words.moment, file["equalities"]), DEEPER),
+        "psi_": words.form(file["psi"]),
+        "after_": words.form(file["expected"]),
+        "measured_": words.measured,
+        "rest_": words.form(file["start"]["psi"]) if start else "zero",
+        "distance_": words.distance if start else "zero",
+    }
+    multiples = {
+        "used": rocq_list(used),
+        "free": rocq_list(free),
+        "left_squares": left[0],
+        "used_below": rocq_list(below),
+        "psi_squares": left[1],
+        "used_at_start": rocq_list(starting),
+        "start_squares": left[2],
+    }
+    promise = str(proof).splitlines()[-1].replace("f*)", "f_inf)")  # *) would end the comment
+    claim = f"{written['about']}: {promise} with c = {proof.exact}, e = {proof.exact_e}."
+    return f"""\
+(* {fill(claim, WIDTH, subsequent_indent="   ")}
+
+{ABOUT}
+   The unknowns, by blocks:
+{rocq_told(written["unknowns"])} *)
+
+{THEORY.read_text(encoding="utf-8")}{DESCENTS.read_text(encoding="utf-8")}
+(** * The descent *)
+
+Local Open Scope Q_scope.
+
+Definition the_counts : list nat := {rocq_list(file["counts"])}%nat.
+
+Definition the_evaluations : list evaluation := {rocq_list(words.evaluations, LINE)}.
+
+Definition this_step : descent_step := {rocq_record(fields, LINE)}.
+
+Definition c : Q := {rocq_number(proof.exact)}.
+
+Definition e : Q := {rocq_number(proof.exact_e)}.
+
+Definition proof : descent_proof := {rocq_record(multiples, LINE)}.
+
+Theorem certified : descends this_step c e.
+Proof.
+  apply descent_sound with (y := proof); vm_compute; reflexivity.
+Qed.
+
+Print Assumptions certified.
+"""
+
+
+class _Words:
+    """The words of Rocq for what stands in the file of a descent."""
+
+    def __init__(self, file: dict[str, Any]) -> None:
+        self.file = file
+        single = [(one["class"], (i,)) for i, one in enumerate(file["evaluations"])]
+        self.places = dict.fromkeys(single)
+        self.facts: dict[str, int] = {}
+
+    @property
+    def evaluations(self) -> list[str]:
+        """The evaluations, then the averages that inequalities use."""
+        return [rocq_evaluation(*place, self.file) for place in self.places]
+
+    def used(self, one: dict[str, Any]) -> str:
+        """Return the multiplier of a fact, and its number."""
+        number = self.facts.setdefault(self._fact(one), len(self.facts))
+        return f"({rocq_number(one['multiplier'])}, {number}%nat)"
+
+    def _fact(self, one: dict[str, Any]) -> str:
+        if "message" in one:
+            number = one["message"]
+            if one["joint"]:
+                return f"jointly {number} {rocq_number(self.file['omega_joint'])}"
+            (law,) = set(LAWS) & set(self.file["messages"][number])
+            return f"{LAWS[law]} {number}"
+        ends = [one[at] for at in ("at", "from", "to") if at in one]
+        if "assumption" in one:
+            ((name, constant),) = self.file["assumptions"][one["assumption"]].items()
+            at = " ".join(f"{rocq_list(places)}%nat" for places in ends)
+            return f"{ASSUMPTIONS[name]} {rocq_number(constant)} {at}"
+        return f"interpolates {' '.join(str(self._place(one['class'], end)) for end in ends)}"
+
+    def _place(self, kind: int, places: list[int]) -> int:
+        self.places.setdefault((kind, tuple(places)))
+        return list(self.places).index((kind, tuple(places)))
+
+    def message(self, one: dict[str, Any]) -> str:
+        """Return a message: what is sent, what is lost, and at most how much."""
+        (law,) = set(LAWS) & set(one)
+        own, noise = self.file["classes"][one["class"]], self.file.get("noise", {"relative": 0})
+        most = {
+            "contraction": 1 - Fraction(own["alpha"]),
+            "noise": own["omega"],
+            "sample": noise["relative"],
+        }
+        return rocq_record(
+            {
+                "of_clients": str(one["class"]),
+                "sent": f"read {rocq_nested(one['vector'])}",
+                "loss": f"read {rocq_nested(one[law])}",
+                "most": rocq_number(most[law]),
+            }
+        )
+
+    def moment(self, one: dict[str, Any]) -> str:
+        """Return what is 0 of a noise."""
+        if "known" not in one:
+            return f"independent {one['message']}"
+        return f"orthogonal {one['message']} {one['block']} {rocq_nested(one['known'])}"
+
+    def form(self, form: dict[str, Any]) -> str:
+        """Return a form with its coefficient of sigma^2."""
+        values = [*form["values"], form["variance"]]
+        return f"given {rocq_nested(form['blocks'])} {rocq_nested(values)}"
+
+    @property
+    def measured(self) -> str:
+        """M."""
+        if not self.file["measure"]:
+            return self.form(self.file["psi"])
+        ((name, places),) = self.file["measure"].items()
+        at = f"the_evaluations {rocq_list(places)}%nat"
+        return f"gap {at}" if name == "at" else f"alone the_counts (slope the_counts {at})"
+
+    @property
+    def distance(self) -> str:
+        """|x - x*|^2."""
+        (places,) = self.file["measure"].values()
+        return f"alone the_counts (place the_evaluations {rocq_list(places)}%nat)"
