@@ -21,7 +21,7 @@ def test_the_boundary_is_where_the_hypothesis_ends():
     assert {boundary.parameter for boundary in found} == {"gamma"}
     for boundary in found:  # gamma = 2/L_f just holds, with the factor 1
         assert boundary.rate == pytest.approx(1, abs=1e-7)
-        assert boundary.worst <= boundary.rate
+        assert boundary.kept
     verdict = at_the_boundary(theorem, card, "1/L")
     assert verdict.holds
     assert verdict.note.startswith("gamma = ")
