@@ -135,7 +135,7 @@ class _Words:
     def __init__(self, file: dict[str, Any]) -> None:
         self.file = file
         single = [(one["class"], (i,)) for i, one in enumerate(file["evaluations"])]
-        self.places = dict.fromkeys(single)
+        self.places: dict[tuple[Any, tuple[int, ...]], None] = dict.fromkeys(single)
         self.facts: dict[str, int] = {}
 
     @property
