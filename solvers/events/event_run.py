@@ -83,7 +83,8 @@ def simulate_events(
     )
     if all(limit is None for limit in limits):
         raise Refusal(
-            "an event run needs an accuracy, or a limit of rounds, bits, gradients or network_seconds"
+            "an event run needs an accuracy, or a limit of rounds, bits, gradients or "
+            "network_seconds"
         )
     run_seeds = fitted_seeds(seeds, 1)
     runs, n, d = np.arange(len(run_seeds)), problem.n, problem.d
