@@ -14,7 +14,7 @@ from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import downward
-from certibit.theory.assumptions.assumption import Assumption
+from certibit.theory.assumptions.assumption import Assumption, is_constant
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.setting import Setting
@@ -162,9 +162,10 @@ class FunctionClass:
         Refusal
             If the bias is none, or the clients differ or do not draw independently.
         """
-        if self.classes or self.omega_joint is not None or not 0 <= bias < 1:
+        possible = is_constant(bias) and bias < 1
+        if self.classes or self.omega_joint is not None or not possible:
             raise Refusal(
-                f"bias = {bias:g} of compressors; give one of at least 0 and below 1, for clients "
+                f"bias = {bias!r} of compressors; give one of at least 0 and below 1, for clients "
                 "of one class that draw independently"
             )
         left = 1 - bias**2 - self.omega

@@ -320,7 +320,7 @@ def _dataset(data: Any, y: Any, name: str, loss: Loss | None, download: bool) ->
 
 
 def _require_number(name: str, number: object, example: float) -> None:
-    if not isinstance(number, Real | None):
+    if isinstance(number, bool) or not isinstance(number, Real | None):
         raise Refusal(f"{name} = {number!r} is no number; give such as {name}={example}")
 
 

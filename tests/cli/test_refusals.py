@@ -36,6 +36,7 @@ REFUSALS = [
     ),
     (["run", "breast-cancer@9", "celgc", "--set", "eta=1", "--set", "gamma=-1"], "gamma = -1 of"),
     (["run", "breast-cancer@9", "gd", "--set", "gamma=0"], "gamma = 0 of gd; give a number above"),
+    (["certify", "gd", "--class", "nonconvex", "--set", "gamma=-1"], "gamma = -1 of gd; give a"),
     (["compare", "breast-cancer@9", "gd[gamma=-1]"], "gamma = -1 of gd; give a number above 0"),
     (["run", "breast-cancer@9", "locodl", ""], "no compressor is called ''"),
     (["compare", "breast-cancer@9", "gd", "--network", ""], "the network '' is unknown"),

@@ -256,6 +256,7 @@ class Dipping(LeastSquares):
         ("breast-cancer@9:nonconvex", {"loss": "poisson"}, "the loss poisson is -"),
         ("breast-cancer@9:nonconvex", {"loss": Dipping()}, "the loss dipping is -"),
         ("breast-cancer@9", {"nonconvex": "1"}, "nonconvex = '1' is no number; give such as"),
+        ("breast-cancer@9:nonconvex", {"noise": True}, "noise = True is no number; give such as"),
         ("quadratic:d=4@1:nonconvex", {}, "a nonconvex quadratic of 1 clients and 4 features"),
         ("quadratic:d=1@3:nonconvex", {}, "a nonconvex quadratic of 3 clients and 1 features"),
         ("quadratic:d=4@3:nonconvex=0", {}, "spread = 0 and kappa = 100; give spread > 0"),

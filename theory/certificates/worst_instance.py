@@ -167,6 +167,11 @@ def worst_instance(
             "no worst case is drawn for clients whose compressors differ; give all the same omega "
             "or alpha"
         )
+    if functions.assumptions:
+        raise Refusal(
+            f"{functions.assumptions[0]!r} is not a property that the quadratics of a worst case "
+            "are drawn with; take a class without assumptions"
+        )
     if functions.n**2 > MOST_NUMBERS:
         raise Refusal(f"the worst case for n = {functions.n} is too large; take fewer clients")
     if potential is None:

@@ -1,6 +1,5 @@
 """Certified descents: the largest c with E[Psi+] <= Psi - c M over a class of functions."""
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import Literal, get_args
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
+from certibit.theory.assumptions.assumption import is_constant
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.descent.descent_programme import CLOSE as SOLVED
@@ -102,8 +102,8 @@ def certify_descent(
     start = perf_counter()
     if measure is not None and measure not in get_args(MeasureName):
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
-    if least is not None and not 0 < least < math.inf:
-        raise Refusal(f"least = {least:g} is no c of a descent; give a number above 0")
+    if least is not None and not (is_constant(least) and least > 0):
+        raise Refusal(f"least = {least!r} is no c of a descent; give a number above 0")
     given = None if least is None else Fraction(least)
     functions = _class_for(method, functions)
     asked = Measure(measure) if measure else default_measure(functions)

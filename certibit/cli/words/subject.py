@@ -9,7 +9,7 @@ from certibit.cli.words.plain_options import count
 from certibit.data.errors import Refusal
 from certibit.data.problems.selector import KAPPA, problem, strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.method import Method
+from certibit.solvers.method import Method, require_positive
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
@@ -102,6 +102,8 @@ def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
     where, functions = _covered(chosen, card.method, sent)
     values = read_settings(card.method, chosen.set)
     method = card.with_values(where, chosen.parameters, values)
+    if card.step_size in values:
+        require_positive(method, card.step_size)
     functions = _contracting(chosen, card, method, functions or FunctionClass.of(where))
     if chosen.noise is not None:
         functions = replace(functions, noise=GradientNoise(chosen.noise))

@@ -49,7 +49,7 @@ def test_no_worst_case_is_drawn():
 
 
 def test_misfits_are_refused():
-    for bias in (-0.1, 1.0, float("nan")):
+    for bias in (-0.1, 1.0, float("nan"), "0.5", True):
         with pytest.raises(Refusal, match="of compressors; give one of at least 0"):
             FunctionClass(5, 1.0, 2.0, bias=bias)
     with pytest.raises(Refusal, match="needs unbiased compressors, and bias"):

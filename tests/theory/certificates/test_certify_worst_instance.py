@@ -8,6 +8,7 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.divergence import divergence
@@ -105,6 +106,13 @@ def test_what_has_no_quadratic_worst_case_is_refused():
     method = replace(method, gamma=6.635e-5, a=1 / 19)
     with pytest.raises(Refusal, match="no quadratic"):
         worst_instance(method, family).step()
+
+
+def test_assumptions_are_refused():
+    """The quadratics that are drawn need not satisfy them."""
+    functions = FunctionClass(3, 1.0, 10.0, assumptions=(Similarity(0.1),))
+    with pytest.raises(Refusal, match="not a property that the quadratics"):
+        worst_instance(GD(0.1), functions)
 
 
 def test_too_many_outcomes_are_refused():

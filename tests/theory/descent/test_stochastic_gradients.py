@@ -165,7 +165,7 @@ def test_misfits_are_refused():
             GradientNoise(relative)
     with pytest.raises(Refusal, match="no GradientNoise"):
         FunctionClass.nonconvex(2, L=1.0, noise=0.1)
-    for least in (0.0, -1.0, math.nan, math.inf):
+    for least in (0.0, -1.0, math.nan, math.inf, "0.1", True):
         with pytest.raises(Refusal, match="no c of a descent"):
             certify_descent(SGD(0.1), noisy(2), least=least)
     with pytest.raises(Refusal, match="is proved; ask for less"):
