@@ -21,6 +21,7 @@ register("certibit.solvers.fast.extension")
 TYPE_CHECKING = False  # that of typing, which is slow to import
 if TYPE_CHECKING:
     # What is solved
+    from certibit.data.deep.neural_problem import NeuralProblem
     from certibit.data.errors import DamagedFileError, Refusal
     from certibit.data.files.libsvm import load
     from certibit.data.losses.base import Loss
@@ -235,6 +236,7 @@ __all__ = [
     "NaiveParallelClip",
     "Needs",
     "Network",
+    "NeuralProblem",
     "NonconvexModel",
     "NonconvexQuadratic",
     "Norm",

@@ -40,7 +40,7 @@ LEVELS = [
     ["data.own"],
     ["data.files", "data.losses"],
     ["data.problems"],
-    ["data.relaxed"],
+    ["data.relaxed", "data.deep"],
     ["data.passes"],
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
@@ -116,6 +116,7 @@ EXTENSIONS = {
         ),  # many jobs at once
     ],
     "processes": ["solvers.processes"],
+    "deep": ["data.deep"],
     "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],

@@ -137,6 +137,20 @@ def test_a_loss_of_ones_own(capsys):
     assert names["found"].best().name == "locodl+natural"
 
 
+def test_a_network_of_ones_own(capsys):
+    pytest.importorskip("torch", reason="torch is not installed")
+    names = run_page("docs/own-network.md")
+    problem, trace = names["problem"], names["trace"]
+    first = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/own-network.md").read_text("utf-8"), re.DOTALL
+    )[0]
+    made, *_ = first.split("method =")
+    assert len([line for line in made.splitlines() if line]) <= 15, "the page says so"
+    assert problem.accuracy(trace.x)[0] > problem.accuracy(problem.x_0)[0] + 0.4
+    assert trace.final("uplink_bits")[0] == 40 * 2 * 32 * problem.d
+    assert names["best"] in names["grid"]
+
+
 def test_the_walk(capsys):
     names = run_page("docs/how-it-is-built.md")
     assert names["bits_per_client"].tolist() == [names["layout"].bits] == [74]

@@ -1,0 +1,1 @@
+"""Problems of torch modules; torch is loaded when one is made."""

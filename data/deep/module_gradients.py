@@ -1,0 +1,144 @@
+"""Losses and gradients of a torch module for all clients and runs at once.
+
+The parameters of a module are one vector of R^d, in the order of ``named_parameters``. The loss of
+one client at one point is a function of this vector; ``torch.func.vmap`` maps it over clients and
+over runs.
+"""
+
+import importlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certibit.data.arrays import Array, is_numpy
+from certibit.data.deep.torch_library import torch_library
+from certibit.data.errors import Refusal
+
+Tensor = Any
+"""A tensor of torch."""
+TorchModule = Any
+"""A ``torch.nn.Module``."""
+LossFunction = Callable[[Tensor, Tensor], Tensor]
+"""Of outputs and labels of some examples: their mean loss, a tensor without axes."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModuleGradients:
+    """Losses and gradients of a module with a loss, at points given as numpy arrays.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        It is called with the inputs of some examples, (m, ...).
+    loss : callable
+        Of the outputs and the labels, (m, ...): the mean loss.
+    """
+
+    module: TorchModule
+    loss: LossFunction
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parameters, in their order in the vector."""
+        return {name: tuple(p.shape) for name, p in self.module.named_parameters()}
+
+    @cached_property
+    def start(self) -> NDArray[np.float64]:
+        """The present parameters of the module, (d,)."""
+        parts = [p.detach().cpu().double().numpy().ravel() for p in self.module.parameters()]
+        return np.concatenate(parts)
+
+    @property
+    def dtype(self) -> Any:
+        """The floating type of the module's parameters, in which everything is computed."""
+        return next(self.module.parameters()).dtype
+
+    def named(self, x: Tensor) -> dict[str, Tensor]:
+        """Return a vector (d,) as the parameters by name."""
+        found, first = {}, 0
+        for name, shape in self.shapes.items():
+            last = first + int(np.prod(shape, dtype=int))
+            found[name] = x[first:last].reshape(shape)
+            first = last
+        return found
+
+    def outputs(self, x: Tensor, inputs: Tensor) -> Tensor:
+        """Return the outputs of the module with the parameters x, (d,)."""
+        return torch_library().func.functional_call(self.module, self.named(x), (inputs,))
+
+    def client_loss(self, x: Tensor, inputs: Tensor, labels: Tensor) -> Tensor:
+        """Return the loss of one client at one point (d,), of examples (m, ...)."""
+        return self.loss(self.outputs(x, inputs), labels)
+
+    def grad(self, x: Array, inputs: Tensor, labels: Tensor) -> Array:
+        """Return the gradient of every client in every run: (n, d, R).
+
+        Points are (n, d, R) or (1, d, R); examples are (n, m, ...).
+        """
+        return self._by_run(torch_library().func.grad(self.client_loss), x, inputs, labels)
+
+    def sampled_grad(self, x: Array, inputs: Tensor, labels: Tensor) -> Array:
+        """Return gradients on examples of every client and run, (n, R, m, ...): (n, d, R)."""
+        torch = torch_library()
+        n, runs = inputs.shape[:2]
+        points = self.points(x).expand(n, -1, -1).flatten(0, 1)
+        mapped = torch.func.vmap(torch.func.grad(self.client_loss))
+        with _plain_attention():
+            found = mapped(points, inputs.flatten(0, 1), labels.flatten(0, 1))
+        return np.moveaxis(_numpy(found).reshape(n, runs, -1), 1, -1)
+
+    def losses(self, x: Array, inputs: Tensor, labels: Tensor) -> Array:
+        """Return the loss of every client in every run: (n, R)."""
+
+        def value(point: Tensor, *examples: Tensor) -> Tensor:
+            # vmap has rules for the parts of a recurrent layer, into which only a derivative
+            # takes it apart
+            of_point = partial(self.client_loss, inputs=examples[0], labels=examples[1])
+            return torch_library().func.vjp(of_point, point)[0]
+
+        return self._by_run(value, x, inputs, labels)
+
+    def _by_run(
+        self, function: Callable[..., Tensor], x: Array, inputs: Tensor, labels: Tensor
+    ) -> Array:
+        """Map a function of a point and examples over the clients, one run after the other."""
+        points = self.points(x).expand(len(inputs), -1, -1)
+        mapped = torch_library().func.vmap(function)
+        runs = range(points.shape[1])
+        with _plain_attention():
+            found = [_numpy(mapped(points[:, run], inputs, labels)) for run in runs]
+        return np.stack(found, axis=-1)
+
+    def points(self, x: Array) -> Tensor:
+        """Return points (., d, R) of numpy as a tensor (., R, d) of the module's type.
+
+        Raises
+        ------
+        Refusal
+            If they are not of numpy.
+        """
+        if not is_numpy(x):
+            raise Refusal(
+                f"a network takes points of numpy, not of {type(x).__module__}; run it with "
+                'library="numpy"'
+            )
+        moved = np.ascontiguousarray(np.moveaxis(x, 1, 2))
+        return torch_library().from_numpy(moved).to(self.dtype)
+
+
+def _plain_attention() -> AbstractContextManager[None]:
+    """Compute attention by products and a softmax, which vmap has rules for."""
+    attention = importlib.import_module("torch.nn.attention")
+    found: AbstractContextManager[None] = attention.sdpa_kernel(attention.SDPBackend.MATH)
+    return found
+
+
+def _numpy(values: Tensor) -> NDArray[np.float64]:
+    """Return a tensor as an array of 64-bit floats."""
+    found: NDArray[np.float64] = values.detach().double().numpy()
+    return found

@@ -1,0 +1,245 @@
+"""A torch module with a loss and the data of n clients as a problem."""
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from certibit.data.arrays import Array
+from certibit.data.deep.module_gradients import LossFunction, ModuleGradients, Tensor, TorchModule
+from certibit.data.deep.torch_library import torch_library
+from certibit.data.errors import Refusal
+from certibit.data.files.splits import split
+from certibit.data.own.description import description
+from certibit.data.problem import RelaxedConstants
+from certibit.data.problems.nonconvex_problem import NonconvexProblem, start_at
+
+UNKNOWN = (
+    "neither the constants nor the minimum of a network are known: no theorem speaks about these "
+    "parameters, no rule gives them, and gap is the loss above a lower bound, not above the minimum"
+)
+"""Which promises mean nothing."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NeuralProblem(NonconvexProblem):
+    """f_i(x) = loss(module with parameters x on the inputs of client i, the labels of client i).
+
+    The parameters of the module are the vector x of R^d. Neither smoothness constants nor the
+    minimum are known. ``gap`` is f(x) minus a lower bound of the loss: a budget ``gap=0.1`` stops
+    at a loss of 0.1 above it, and ``squared_gradient=`` at |grad f|^2. No theorem speaks about
+    such a problem and no rule gives the parameters of a method; take them from a grid.
+
+    Parameters
+    ----------
+    model : ModuleGradients
+        The module with its loss.
+    inputs, labels : torch tensors (n, m, ...)
+        The m examples of every client.
+    lower_bound : float
+        Of the loss: 0 for cross-entropy and squares.
+    title : str
+        The name of the problem.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> from sklearn.datasets import load_iris
+    >>> from certibit import NeuralProblem
+    >>> rows, kinds = load_iris(return_X_y=True)
+    >>> network = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3))
+    >>> NeuralProblem.of(network, nn.functional.cross_entropy, rows, kinds, clients=3)
+    NeuralProblem('Sequential@3', n=3, d=43, m=50)
+    """
+
+    model: ModuleGradients
+    inputs: Tensor
+    labels: Tensor
+    lower_bound: float = 0.0
+    title: str = ""
+
+    promises: ClassVar[str] = UNKNOWN
+
+    @classmethod
+    def of(
+        cls, module: TorchModule, loss: LossFunction, inputs: Any, labels: Any, *,
+        clients: int | None = None, rule: str = "shuffled", seed: int = 0,
+        x_0: ArrayLike | None = None, lower_bound: float = 0.0, name: str = "",
+    ) -> Self:  # fmt: skip
+        """Make the problem of a module, a loss and data.
+
+        Parameters
+        ----------
+        module : torch.nn.Module
+            Called with inputs (m, ...) it gives outputs. Its parameters are where runs start, and
+            are never changed.
+        loss : callable
+            Mean loss of outputs and labels, such as ``torch.nn.functional.cross_entropy``.
+        inputs, labels : arrays or tensors
+            (N, ...), which are dealt to the clients; or without ``clients`` those of every client,
+            (n, m, ...). Inputs that are floats get the type of the module's parameters.
+        clients : int, optional
+            Number of clients n; each gets N // n examples.
+        rule : str
+            How examples are dealt: ``shuffled``, or ``similarity:<percent>``.
+        seed : int
+            Of the split.
+        x_0 : array (d,) or (1, d, R), optional
+            Where runs start, if not at the parameters of the module.
+        lower_bound : float
+            Of the loss.
+        name : str
+            Of the problem; by default that of the module's class and n.
+
+        Raises
+        ------
+        Refusal
+            If torch is missing, shapes do not fit, the module has no parameters, or its output
+            depends on chance or on other examples.
+        """
+        torch = torch_library()
+        _require_plain(torch, module)
+        model = ModuleGradients(module, loss)
+        examples, answers = (torch.as_tensor(values) for values in (inputs, labels))
+        if examples.is_floating_point():
+            examples = examples.to(model.dtype)
+        if len(examples) != len(answers):
+            raise Refusal(
+                f"there are {len(examples)} inputs and {len(answers)} labels; give one label for "
+                "every input"
+            )
+        if clients is not None:
+            indices = torch.as_tensor(split(np.asarray(answers), clients, rule, seed))
+            examples, answers = examples[indices], answers[indices]
+        elif answers.ndim < 2 or examples.shape[:2] != answers.shape[:2]:
+            raise Refusal(
+                f"inputs of shape {tuple(examples.shape)} and labels of shape "
+                f"{tuple(answers.shape)} are not those of every client; give (n, m, ...) each, or "
+                "clients="
+            )
+        return cls(
+            x_0=start_at(model.start if x_0 is None else x_0),
+            model=model,
+            inputs=examples,
+            labels=answers,
+            lower_bound=lower_bound,
+            title=name or f"{type(module).__name__}@{len(examples)}",
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the problem."""
+        return self.title
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.inputs.shape[0])
+
+    @property
+    def m(self) -> int:
+        """Examples of every client."""
+        return int(self.inputs.shape[1])
+
+    @property
+    def constants(self) -> RelaxedConstants:
+        """NaN: no constant is known."""
+        return RelaxedConstants(math.nan, math.nan, sigma=math.nan)
+
+    @property
+    def x_star(self) -> Array:
+        """NaN: no minimiser is known."""
+        return np.full((1, self.d, 1), np.nan)
+
+    @property
+    def grad_star(self) -> Array:
+        """NaN: no minimiser is known."""
+        return np.full((self.n, self.d, 1), np.nan)
+
+    @property
+    def f_star(self) -> float:
+        """The lower bound of the loss."""
+        return self.lower_bound
+
+    def grad(self, x: Array) -> Array:
+        """Gradients of all f_i at (n, d, R), or at one point (1, d, R), as (n, d, R)."""
+        return self.model.grad(x, self.inputs, self.labels)
+
+    def value(self, x: Array) -> Array:
+        """f(x), the mean loss of the clients, at shared points (1, d, R), as an array (R,)."""
+        return self.client_values(x).mean(axis=0)
+
+    def gap(self, x: Array) -> Array:
+        """f(x) minus the lower bound, at shared points (1, d, R), as an array (R,)."""
+        return self.value(x) - self.lower_bound
+
+    def client_values(self, x: Array) -> Array:
+        """f_i(x_i) of every client at (n, d, R) or (1, d, R), as (n, R)."""
+        return self.model.losses(x, self.inputs, self.labels)
+
+    def accuracy(self, x: Array, inputs: Any = None, labels: Any = None) -> Array:
+        """Return the share of labels that have the largest output, at (1, d, R): (R,).
+
+        Without inputs (N, ...) and labels (N,), of all examples of the clients.
+        """
+        torch = torch_library()
+        if inputs is None or labels is None:
+            inputs, labels = self.inputs.flatten(0, 1), self.labels.flatten(0, 1)
+        inputs, labels = torch.as_tensor(inputs), torch.as_tensor(labels)
+        if inputs.is_floating_point():
+            inputs = inputs.to(self.model.dtype)
+        found = [
+            (self.model.outputs(point, inputs).argmax(dim=-1) == labels).double().mean().item()
+            for point in self.model.points(x)[0]
+        ]
+        return np.array(found)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the module's structure and code, the loss, the data and the start."""
+        parts = [
+            type(self).__qualname__,
+            repr(self.model.module),
+            [description(type(part).forward) for part in self.model.module.modules()],
+            [[k, description(v.numpy())] for k, v in self.model.module.named_buffers()],
+            description(self.model.loss),
+            [description(tensor.numpy()) for tensor in (self.inputs, self.labels)],
+            [description(self.x_0), str(self.model.dtype), self.lower_bound],
+        ]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    @property
+    def specification(self) -> dict[str, object]:
+        """The definition of the problem, ready for JSON, and which promises mean nothing."""
+        return super().specification | {"m": self.m, "promises": self.promises}
+
+    def __repr__(self) -> str:
+        return f"NeuralProblem({self.name!r}, n={self.n}, d={self.d}, m={self.m})"
+
+
+def _require_plain(torch: Any, module: TorchModule) -> None:
+    """Refuse a module without parameters, or whose output is no function of one example."""
+    if not isinstance(module, torch.nn.Module):
+        raise Refusal(f"{module!r} is no module; give a torch.nn.Module")
+    if not any(p.requires_grad for p in module.parameters()):
+        raise Refusal(f"{type(module).__name__} has no parameters; give a module with some")
+    types = {p.dtype for p in module.parameters()}
+    if len(types) > 1:
+        raise Refusal(
+            f"{type(module).__name__} has parameters of {', '.join(sorted(map(str, types)))}; "
+            "give them one type, as by module.float()"
+        )
+    normal = torch.nn.modules.batchnorm._BatchNorm
+    dropout = torch.nn.modules.dropout._DropoutNd
+    for part in module.modules():
+        if part.training and (
+            isinstance(part, normal | dropout) or getattr(part, "dropout", 0.0) not in (0.0, None)
+        ):
+            raise Refusal(
+                f"{type(part).__name__} makes an output depend on chance or on other examples, so "
+                "that there is no f_i; leave it out, or call module.eval() first"
+            )
