@@ -48,8 +48,8 @@ MESSAGE_FAULTS = [
         "wire: lowest bit first",
         "solvers.compressors.wire",
         (
-            "[..., 64 - width :]\n    return bits.reshape(*bits.shape[:2], -1)",
-            "[..., :63 - width:-1]\n    return bits.reshape(*bits.shape[:2], -1)",
+            "[..., 64 - width :]\n    return bits.reshape",
+            "[..., :63 - width:-1]\n    return bits.reshape",
         ),
         on="diana",
         compressor="rand-k:2",
