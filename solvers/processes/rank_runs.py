@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from certibit.data.problem import Problem
 from certibit.solvers.method import Method
+from certibit.solvers.parts import part_of
 from certibit.solvers.processes.rank_world import RankChannel, RankOracle
 from certibit.solvers.processes.ranks import Ranks
-from certibit.solvers.processes.shares import share_of
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.simulated_world import simulated_world
@@ -30,7 +30,7 @@ class RankRuns:
         self._ranks, self._share = ranks, ranks.share(experiment.n)
         self._method: Method = experiment.method
         channel, oracle = simulated_world(experiment, seeds, wire=True)
-        part = share_of(experiment.problem, self._share.clients)
+        part = part_of(experiment.problem, self._share.clients)
         self._channel = RankChannel(channel, ranks)
         self._oracle = RankOracle(oracle, part, ranks, np.zeros(len(seeds), np.int64))
         self.ledger, self.streams = channel.ledger, channel.streams

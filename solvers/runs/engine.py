@@ -13,6 +13,7 @@ from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.clock.network import Network
 from certibit.solvers.libraries import fitting_library, transfer
 from certibit.solvers.method import Method
+from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.loop import BatchLoop, Loop, Progress
@@ -43,7 +44,8 @@ def simulate(
     callback: Callback | None = None,
     keep_model: bool = False,
     network: Network | None = None,
-    loop: Callable[..., BatchLoop] = Loop,
+    by_cohort: bool = False,
+    loop: Callable[..., BatchLoop] | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0, R runs in batches of a fast size.
 
@@ -78,7 +80,10 @@ def simulate(
     network : Network, optional
         The network whose seconds the trace has as a column. Such a run is on the host, without
         compiled local steps.
-    loop : callable
+    by_cohort : bool
+        Compute and hold the clients of every cohort only, one run at a time: the same trace, up to
+        the rounding of sums, but for the Lyapunov function.
+    loop : callable, optional
         What makes the loop of a batch of runs, as the class :class:`Loop` does.
 
     Returns
@@ -94,7 +99,7 @@ def simulate(
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
-        dtype=dtype, keep_model=keep_model, network=network,
+        dtype=dtype, keep_model=keep_model, network=network, by_cohort=by_cohort,
     )  # fmt: skip
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
@@ -113,8 +118,10 @@ def simulate(
     parts: list[dict[str, Column]] = []
     models: list[Column] = []
     ending: list[str] = []
-    batches = list(batches_of_runs(experiment, seeds, library, dtype))
-    require_memory_of_runs(experiment, len(batches[0][0]))
+    loop = loop or (_cohort_loop() if by_cohort else Loop)
+    batches = list(batches_of_runs(experiment, seeds, library, dtype, 1 if by_cohort else None))
+    if not by_cohort:
+        require_memory_of_runs(experiment, len(batches[0][0]))
     with quiet_machine():
         for number, (some, part, own_seeds) in enumerate(batches):
             going = loop(part, own_seeds, wishes, wire=wire, network=network)
@@ -133,13 +140,25 @@ def simulate(
     return Trace(settings | {"origin": origin(problem)}, columns, tuple(ending), final)
 
 
+def _cohort_loop() -> Callable[..., BatchLoop]:
+    cohorts = extension("certibit.solvers.cohorts.cohort_loop")
+    if cohorts is None:
+        raise Refusal("this copy of certibit has no solvers/cohorts; leave by_cohort out")
+    made: Callable[..., BatchLoop] = cohorts.CohortLoop
+    return made
+
+
 def batches_of_runs(
-    experiment: Experiment[Problem], seeds: int | Sequence[int], library: str, dtype: str
+    experiment: Experiment[Problem],
+    seeds: int | Sequence[int],
+    library: str,
+    dtype: str,
+    at_once: int | None = None,
 ) -> Iterator[tuple[NDArray[np.intp], Experiment[Problem], tuple[int, ...]]]:
     """Yield batches of the runs: their positions, their experiment, their seeds."""
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
-    for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
+    for some in _batches(len(run_seeds), experiment.n * experiment.d, library, at_once):
         part = replace(
             experiment,
             method=transfer(narrow(method, some), library, dtype),
@@ -148,13 +167,13 @@ def batches_of_runs(
         yield some, part, tuple(run_seeds[run] for run in some)
 
 
-def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
+def _batches(runs: int, size: int, library: str, at_once: int | None) -> list[NDArray[np.intp]]:
     """Divide the runs into batches, with vectors of one run of so many numbers, n d.
 
     On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
     problem fit into memory, or one run. On an accelerator there is one batch.
     """
-    width = max(1, _HELD // size) if library == "numpy" else runs
+    width = at_once or (max(1, _HELD // size) if library == "numpy" else runs)
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
 
 
@@ -169,6 +188,7 @@ def specification(
     dtype: str = "float64",
     keep_model: bool = False,
     network: Network | None = None,
+    by_cohort: bool = False,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
     if not isinstance(budget, Budget):
@@ -176,7 +196,7 @@ def specification(
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     if library is None:
-        on_host = wire or network is not None
+        on_host = wire or by_cohort or network is not None
         size = experiment.n * experiment.d * len(run_seeds)
         library = "numpy" if on_host else fitting_library(size)
     return {
@@ -191,6 +211,7 @@ def specification(
         "dtype": dtype,
         **({"keep_model": True} if keep_model else {}),
         **({"network": network.described} if network else {}),
+        **({"by_cohort": True} if by_cohort else {}),
     }
 
 

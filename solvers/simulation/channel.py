@@ -24,7 +24,13 @@ from certibit.solvers.libraries import host, like
 from certibit.solvers.method import Every, Schedule, require_probability
 from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams, Turn
 from certibit.solvers.simulation.ledger import Bits, Ledger, Runs, let_through, some_of
-from certibit.solvers.simulation.ownership import check_cohort, owned, ownership_rows
+from certibit.solvers.simulation.ownership import (
+    check_cohort,
+    is_large,
+    members_drawn,
+    owned,
+    ownership_rows,
+)
 from certibit.solvers.simulation.randomness import Streams
 
 _UNCOMPRESSED = Identity()
@@ -134,6 +140,11 @@ class Channel:
             Unless 1 <= m <= n.
         """
         check_cohort(m, self.n)
+        if is_large(self.n):
+            members = members_drawn(host(self._shared("cohort", m)[:, 0, :]), self.n)
+            mask = np.zeros((self.n, 1, members.shape[1]), dtype=bool)
+            np.put_along_axis(mask[:, 0, :], members, True, axis=0)
+            return like(self.template, mask)
         ranks = self._ranks("cohort", 0.0)
         return (ranks < m)[:, None, :]
 

@@ -20,8 +20,8 @@ from certibit.data.problems.selector import problem
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.backend import copies, masked, mean, squared_norm, where
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.parts import part_of
 from certibit.solvers.processes.rank_array import Share
-from certibit.solvers.processes.shares import share_of
 from certibit.solvers.runs.trace import Trace
 from certibit.theory.catalogue.catalogue import METHODS
 
@@ -268,7 +268,7 @@ def test_only_the_server_sums_and_only_what_it_has_received():
 def test_the_share_of_a_problem_has_the_gradients_of_its_clients(selector, storage):
     options = {} if "quadratic" in selector else {"storage": storage}
     whole = problem(selector, kappa=30, **options)
-    part = share_of(whole, slice(3, 7))
+    part = part_of(whole, slice(3, 7))
     x = np.random.default_rng(0).normal(size=(9, whole.d, 2))
     np.testing.assert_array_equal(part.grad(x[3:7]), whole.grad(x)[3:7])
     assert part.n == 4
@@ -281,5 +281,5 @@ def test_a_problem_that_cannot_be_divided_is_refused():
 
     coupled = Coupled(**vars(Quadratic.random(4, 3, mu=1.0, L=10.0)))
     for some in (coupled, Quartics.of(H=1)):
-        with pytest.raises(Refusal, match="cannot be divided over processes"):
-            share_of(some, slice(0, 1))
+        with pytest.raises(Refusal, match="cannot be divided over its clients"):
+            part_of(some, slice(0, 1))

@@ -51,6 +51,7 @@ def run(
     card: Card | None = None,
     strict: bool = False,
     network: Network | str | None = None,
+    by_cohort: bool = False,
 ) -> Trace:
     """Run a method on a problem from its x_0; warn if no theorem covers the parameters.
 
@@ -91,6 +92,9 @@ def run(
     network : Network or str, optional
         The network, or its name, whose modelled seconds the trace has as a column. Such a run is
         on the host, without compiled local steps.
+    by_cohort : bool
+        Compute and hold the clients of every cohort only, one run at a time; for very many clients.
+        No Lyapunov function is recorded.
 
     Returns
     -------
@@ -131,7 +135,7 @@ def run(
     card = card_of(method) if card is None else card
     require_theorem(card, experiment, strict=strict)
     potential = None
-    if is_convex(experiment):
+    if is_convex(experiment) and not by_cohort:
         setting = Setting.at(experiment)
         theorem = card.potential(method, setting)
         potential = lyapunov_record(theorem, setting) if theorem else None
@@ -148,6 +152,7 @@ def run(
         callback=callback,
         keep_model=keep_model,
         network=network_named(network) if isinstance(network, str) else network,
+        by_cohort=by_cohort,
     )
 
 

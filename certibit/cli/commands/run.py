@@ -43,10 +43,10 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 5, "number of runs")
     end = parser.add_mutually_exclusive_group()
     end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
-    end.add_argument(
-        "--network-seconds", type=float, help="stop after so many seconds on the network"
-    )
     add_until(end)
+    parser.add_argument(
+        "--network-seconds", type=float, metavar="TIME", help="stop after so long on the network"
+    )
     add_limits(parser)
     add_parameters(parser)
     add_downlink_weight(parser)
@@ -54,6 +54,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wire", action="store_true", help="send every message as bytes")
     parser.add_argument(
         "--mpi", action="store_true", help="send them between the processes of mpirun"
+    )
+    parser.add_argument(
+        "--by-cohort",
+        action="store_true",
+        help="compute and hold the clients of every cohort only, for very many clients",
     )
     parser.add_argument(
         "--store",
@@ -72,6 +77,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print the cost of each accuracy."""
+    if chosen.mpi and chosen.by_cohort:
+        raise Refusal("--by-cohort is of one process; leave it or --mpi out")
     ranks = _ranks() if chosen.mpi else None
     _require_fine(chosen)
     weight = read_downlink_weight(chosen)
@@ -81,10 +88,12 @@ def run_method(chosen: argparse.Namespace) -> None:
     if chosen.bits is not None:
         budget = replace(read_limits(chosen), bits=chosen.bits)
     if chosen.network_seconds is not None:
-        budget = replace(read_limits(chosen), network_seconds=chosen.network_seconds)
+        aimed = (chosen.bits, chosen.until, chosen.until_gradient) != (None, None, None)
+        limits = budget if aimed else read_limits(chosen)
+        budget = replace(limits, network_seconds=chosen.network_seconds)
     require_theorem(card, experiment, strict=chosen.strict)
     options = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
-    options["network"] = read_network(chosen)
+    options |= {"network": read_network(chosen), "by_cohort": chosen.by_cohort}
 
     def work(simulated: Callable[..., Trace]) -> Trace:
         library = "numpy" if chosen.mpi else chosen.library

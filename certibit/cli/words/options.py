@@ -50,7 +50,8 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
         "--split",
         metavar="RULE",
         default="shuffled",
-        help="split over clients: shuffled, similarity:PERCENT or dirichlet:CONCENTRATION",
+        help="split over clients: shuffled, similarity:PERCENT, dirichlet:CONCENTRATION, or for a "
+        "file that is not to be held in memory in-order or column:FEATURE",
     )
     parser.add_argument(
         "--loss", default="logistic", help=f"{', '.join(LOSSES)} or multinomial, such as huber:1"

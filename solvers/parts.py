@@ -1,9 +1,10 @@
-"""The part of a problem that a rank needs for the gradients of its clients: their rows."""
+"""The part of a problem that the gradients of some of its clients need: their rows."""
 
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem
@@ -12,8 +13,15 @@ from certibit.data.problems.rows import DenseRows, SparseRows, sparse
 _SEEDS = (0, 1)
 
 
-def share_of(problem: Problem, clients: slice) -> Problem:
+Clients = slice | NDArray[np.int64]
+"""Consecutive clients, or any."""
+
+
+def part_of(problem: Problem, clients: Clients, compared: bool = True) -> Problem:
     """Return a problem with the rows of some clients only, whose gradients are theirs.
+
+    A problem with a method ``part`` of its own is asked for it. Of another, the gradients of the
+    part are compared with those of the whole, unless ``compared`` is off.
 
     Raises
     ------
@@ -24,6 +32,9 @@ def share_of(problem: Problem, clients: slice) -> Problem:
     if not hasattr(problem, "__dataclass_fields__"):
         raise _indivisible(problem)
     whole: Any = problem
+    if hasattr(whole, "part"):
+        own: Problem = whole.part(np.arange(whole.n)[clients])
+        return own
     changes = {
         field.name: _part(getattr(whole, field.name), problem.n, clients)
         for field in fields(whole)
@@ -31,18 +42,20 @@ def share_of(problem: Problem, clients: slice) -> Problem:
     }
     try:
         part: Problem = replace(whole, **changes)
-        _require_the_same(problem, part, clients)
+        if compared:
+            _require_the_same(problem, part, clients)
     except (TypeError, ValueError, IndexError) as fault:
         raise _indivisible(problem) from fault
     return part
 
 
-def _part(x: Any, n: int, clients: slice) -> Any:
+def _part(x: Any, n: int, clients: Clients) -> Any:
     if isinstance(x, DenseRows):
         return DenseRows(x.stack[clients].copy())
     if isinstance(x, SparseRows):
-        m = x.shape[1]
-        return sparse(x.stacked[clients.start * m : clients.stop * m], clients.stop - clients.start)
+        m, own = x.shape[1], np.arange(n)[clients]
+        rows = (own[:, None] * m + np.arange(m)).ravel()
+        return sparse(x.stacked[rows], len(own))
     if isinstance(x, Constants):
         return replace(x, L_i=x.L_i[clients])
     if isinstance(x, np.ndarray) and x.ndim > 1 and len(x) == n > 1:
@@ -50,7 +63,7 @@ def _part(x: Any, n: int, clients: slice) -> Any:
     return x
 
 
-def _require_the_same(problem: Problem, part: Problem, clients: slice) -> None:
+def _require_the_same(problem: Problem, part: Problem, clients: Clients) -> None:
     """Compare gradients at a shared point and at points of their own, up to rounding."""
     for seed in _SEEDS:
         rows = (1, problem.n)[seed]
@@ -63,6 +76,6 @@ def _require_the_same(problem: Problem, part: Problem, clients: slice) -> None:
 
 def _indivisible(problem: Problem) -> Refusal:
     return Refusal(
-        f"{problem.name} cannot be divided over processes: its gradients are not those of the rows "
-        "of each client; run it in one process"
+        f"{problem.name} cannot be divided over its clients: their gradients are not those of the "
+        "rows of each; run it as a whole"
     )

@@ -1,0 +1,241 @@
+"""Arrays (n, d, 1) of which only the rows of a cohort are computed.
+
+A method computes with the vectors of all n clients, (n, d, R). Where a cohort takes part, most of
+these rows are never used, or are what they were. :class:`CohortArray` holds the rows of the cohort,
+and what it knows of the rows of the others: the one value that they share, or that they are those
+of a state that was kept, or nothing. The class of the method is the same.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
+
+from certibit.data.errors import Refusal
+from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
+
+Others = NDArray[Any] | VectorsOfClients | None
+"""The rows of clients outside the cohort: one value of theirs, as they are kept, or not known."""
+
+_ROW_BY_ROW: tuple[Callable[..., Any], ...] = (np.zeros_like, np.full_like, np.max, np.min)
+
+
+class CohortArray(NDArrayOperatorsMixin):
+    """An array (n, d, 1) of the clients, or (1, d, 1) of the server, in a round with a cohort.
+
+    Parameters
+    ----------
+    crowd : Crowd
+        All clients, and the cohort.
+    rows : (m, d, 1) or (1, d, 1), or None
+        Those of the cohort, or the one of all of it; None for those that are kept.
+    others
+        The rows of the others.
+    of_clients : bool
+        Whether the array has n rows, and not one.
+    """
+
+    device = "cpu"
+
+    def __init__(
+        self, crowd: Crowd, rows: NDArray[Any] | None, others: Others, of_clients: bool
+    ) -> None:
+        self.crowd, self.others, self.of_clients = crowd, others, of_clients
+        self._rows = rows
+
+    @staticmethod
+    def shared(crowd: Crowd, x: NDArray[Any], of_clients: bool = False) -> "CohortArray":
+        """Return a vector (1, d, 1) of the server, or one that all clients have alike."""
+        return CohortArray(crowd, x, x, of_clients)
+
+    @staticmethod
+    def kept(crowd: Crowd, vectors: VectorsOfClients) -> "CohortArray":
+        """Return the vectors of all clients; those of the cohort are read when they are used."""
+        return CohortArray(crowd, None, vectors, True)
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The rows of the cohort, (m, d, 1), or one row for all of it."""
+        if self._rows is None:
+            assert isinstance(self.others, VectorsOfClients)
+            self._rows = self.others.read(self.crowd.clients)
+        return self._rows
+
+    @property
+    def all_rows(self) -> NDArray[Any]:
+        """The rows of the cohort, one for each client, (m, d, 1)."""
+        rows = self.rows
+        return np.broadcast_to(rows, (self.crowd.size, *rows.shape[1:]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d, 1) or (1, d, 1)."""
+        known = self._rows if self._rows is not None else self.others
+        assert known is not None
+        return (self.crowd.n if self.of_clients else 1, *known.shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the numbers."""
+        return self.rows.dtype
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether these are the vectors that are kept, of the cohort as well."""
+        return self._rows is None
+
+    def total(self) -> NDArray[Any]:
+        """Sum over all clients, (1, d, 1).
+
+        Raises
+        ------
+        Refusal
+            If nothing is known of the clients outside of the cohort.
+        """
+        if not self.of_clients:
+            return self.rows
+        if isinstance(self.others, VectorsOfClients):
+            if self.unchanged:
+                return self.others.total
+            before = self.others.read(self.crowd.clients)
+            return self.others.total + (self.all_rows - before).sum(axis=0, keepdims=True)
+        if self.rows is self.others:
+            return self.crowd.n * self.rows
+        outside = self.crowd.n - self.crowd.size
+        summed = self.all_rows.sum(axis=0, keepdims=True)
+        if not outside:
+            return summed
+        if self.others is None:
+            raise Refusal(
+                "a sum over all clients of vectors that only the cohort computes; such a method "
+                "needs all clients in every round: run it without a cohort world"
+            )
+        return summed + outside * self.others if self.others.any() else summed
+
+    def __array_namespace__(self, api_version: str | None = None) -> "Namespace":
+        return Namespace(self.crowd)
+
+    def __getitem__(self, key: Any) -> "CohortArray":
+        first = key[0] if isinstance(key, tuple) else key
+        if first not in (slice(None), Ellipsis):
+            raise Refusal(f"the clients {first} of a vector are asked for; a cohort world has all")
+        return self._each(lambda x: x[key], [self])
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.rows.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.rows.__dlpack_device__()
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or "out" in options:
+            return NotImplemented
+        return self._each(lambda *x: ufunc(*x, **options), inputs, _kept_by(ufunc, inputs))
+
+    def __array_function__(
+        self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
+    ) -> Any:
+        if function is np.where:
+            return self._each(np.where, arguments, _chosen(*arguments))
+        if function is np.sum and options.get("axis") == 0:
+            return CohortArray.shared(self.crowd, self.total())
+        if function in (np.sum, *_ROW_BY_ROW) and options.get("axis", 1) not in (0, None):
+            return self._each(lambda x, *more: function(x, *more, **options), arguments)
+        return NotImplemented
+
+    def _each(
+        self, function: Callable[..., Any], inputs: Any, others: Others = None
+    ) -> "CohortArray":
+        """Apply a function to the rows of the cohort, and to the row of the others."""
+        crowd = self.crowd
+        inside = [_of_cohort(x, crowd) for x in inputs]
+        rows = function(*inside)
+        if not any(_has_clients(x, crowd) for x in inputs):
+            return CohortArray.shared(crowd, rows)
+        if others is None:
+            outside = [_of_others(x, crowd) for x in inputs]
+            if all(x is y for x, y in zip(inside, outside, strict=True)):
+                others = rows
+            elif not any(x is None or isinstance(x, VectorsOfClients) for x in outside):
+                others = function(*outside)
+        return CohortArray(crowd, rows, others, True)
+
+
+class Namespace:
+    """The functions of numpy; what is made for all n clients is made once for all."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self._crowd = crowd
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def zeros(self, shape: tuple[int, ...], *, dtype: Any = None, device: Any = None) -> Any:
+        """Return zeros."""
+        return self._alike(np.zeros, shape, dtype)
+
+    def ones(self, shape: tuple[int, ...], *, dtype: Any = None, device: Any = None) -> Any:
+        """Return ones."""
+        return self._alike(np.ones, shape, dtype)
+
+    def _alike(self, make: Callable[..., Any], shape: tuple[int, ...], dtype: Any) -> Any:
+        many = shape[0] == self._crowd.n
+        return CohortArray.shared(self._crowd, make((1, *shape[1:]), dtype=dtype), many)
+
+
+def _has_clients(x: Any, crowd: Crowd) -> bool:
+    return bool(getattr(x, "of_clients", _is_table(x, crowd)))
+
+
+def _is_table(x: Any, crowd: Crowd) -> bool:
+    """Whether a plain array has a row of every client."""
+    return isinstance(x, np.ndarray) and x.ndim == 3 and len(x) == crowd.n > 1
+
+
+def _of_cohort(x: Any, crowd: Crowd) -> Any:
+    if isinstance(x, CohortArray):
+        return x.rows
+    return x[crowd.clients] if _is_table(x, crowd) else x
+
+
+def _of_others(x: Any, crowd: Crowd) -> Any:
+    if isinstance(x, CohortArray):
+        return x.others
+    return None if _is_table(x, crowd) else x
+
+
+def _kept_by(ufunc: np.ufunc, inputs: Any) -> Others:
+    """Return the rows of the others where one operand decides: adding 0, and nothing is in no set.
+
+    A sum with what is not finite is not finite, whatever else it has.
+    """
+    others = [x.others if isinstance(x, CohortArray) else x for x in inputs]
+    if ufunc is np.bitwise_and:
+        return next((x for x in others if isinstance(x, np.ndarray) and not x.any()), None)
+    if ufunc is np.add and isinstance(others[1], VectorsOfClients):
+        others.reverse()
+    one, other = others[0], others[-1]
+    if ufunc not in (np.add, np.subtract) or not isinstance(one, VectorsOfClients):
+        return None
+    if other is None or isinstance(other, VectorsOfClients):
+        return None
+    if not np.any(other):
+        return one
+    return None if np.isfinite(other).all() else np.full_like(np.asarray(other), np.nan)
+
+
+def _chosen(mask: Any, yes: Any, no: Any) -> Others:
+    """Return the rows of the others where a mask decides alike for all of them."""
+    if not isinstance(mask, CohortArray) or not isinstance(mask.others, np.ndarray):
+        return None
+    for value, chosen in ((True, yes), (False, no)):
+        if (mask.others == value).all():
+            return chosen.others if isinstance(chosen, CohortArray) else None
+    return None

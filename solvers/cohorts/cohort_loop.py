@@ -1,0 +1,235 @@
+"""The loop of a run with cohorts, whose rounds cost what the clients of the cohort cost."""
+
+import time
+from dataclasses import dataclass, make_dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import device
+from numpy.typing import NDArray
+
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.files.archive import Arrays
+from certibit.data.problem import Problem
+from certibit.solvers.cohorts.client_streams import ClientStreams
+from certibit.solvers.cohorts.cohort_array import CohortArray
+from certibit.solvers.cohorts.cohort_parts import CohortParts
+from certibit.solvers.cohorts.cohort_world import CohortChannel, CohortOracle
+from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
+from certibit.solvers.method import Method
+from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.points import Points, Wishes
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.ledger import Ledger
+
+Kept = dict[str, Any]
+"""The fields of a state between two rounds: (1, d, 1), or the vectors of the clients."""
+
+
+class CohortLoop:
+    """One run of a method with cohorts; the parameters are those of ``Loop``.
+
+    Gradients, messages and vectors are computed for the clients of the cohort only; the vectors of
+    those that never took part take no memory. The run is the one in which all are computed, up to
+    the rounding of sums.
+
+    Raises
+    ------
+    Refusal
+        If the method needs all clients in a round, or more is asked for than a cohort world has.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment[Problem],
+        seeds: tuple[int, ...],
+        wishes: Wishes,
+        *,
+        wire: bool,
+        network: Any = None,
+    ) -> None:
+        if network is not None or wishes.potential is not None:
+            raise Refusal(
+                "no seconds and no Lyapunov function are recorded in a cohort world, as both "
+                "depend on all clients; leave the network out"
+            )
+        if experiment.n < 2:
+            raise Refusal("a cohort world is one of several clients, and there is 1")
+        started, problem = time.perf_counter(), experiment.problem
+        self._wishes, self._method, self._problem = wishes, experiment.method, problem
+        streams, ledger = ClientStreams(seeds[0]), Ledger(1)
+        x_0 = problem.x_0
+        x_0 = x_0 + array_namespace(x_0).zeros((1, 1, 1), dtype=x_0.dtype, device=device(x_0))
+        whole = Channel(problem.n, experiment.compressor, np.arange(1), streams, ledger, x_0, wire)
+        self._channel = CohortChannel(whole, streams, Crowd(problem.n))
+        self._oracle = CohortOracle(problem, CohortParts(problem), self._channel)
+        template = self._channel.template
+        self._kept = self._settled(self._method.start(template, self._oracle, self._channel), {})
+        self._live: Any = None  # the state in the middle of a round
+        models = np.full((1, experiment.d, 1), np.nan)
+        self.now = CohortCarried.at_start(_flat(self._kept, 1), models, ledger, streams, None)
+        self.now.loop = self
+        self._points = Points(self.now, wishes, started)
+
+    @property
+    def kept(self) -> Kept:
+        """The fields of the state after the last round."""
+        return self._kept
+
+    @kept.setter
+    def kept(self, fields: Kept) -> None:
+        self._kept = fields
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return self._problem.n
+
+    def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
+        """Go on until the run has ended; return what it carries then."""
+        now, points = self.now, self._points
+        if checkpoint and checkpoint.read(number, now):
+            points.closed = now.done >= 1
+        else:
+            self._note(np.arange(1))
+            self._look()
+        while not points.all_closed:
+            talking = np.array([self._step()])
+            now.rounds[now.active[talking]] += 1
+            self._note(points.recordable(talking, self.n))
+            if points.is_time():
+                self._look()
+                progress(float(now.done.min()))
+            if checkpoint and self._live is None:
+                checkpoint.write_if_due(number, now)
+        if checkpoint:
+            checkpoint.write(number, now)
+        return now
+
+    def _step(self) -> bool:
+        """Do an iteration; say whether a round has ended."""
+        now, method = self.now, self._method
+        now.iteration += 1
+        state = self._view(Crowd(self.n)) if self._live is None else self._live
+        state = method.local_step(state, self._oracle, self._channel)
+        talking = self._channel.talking(method.schedule, int(now.iteration[0]))
+        if talking:
+            state = method.communicate(state, self._oracle, self._channel)
+            self._kept = self._settled(state, self._kept)
+        self._live = None if talking else state
+        return talking
+
+    def _view(self, crowd: Crowd) -> Any:
+        """Return the state at the start of a round with some clients."""
+        self._channel.crowd = crowd
+        arrays = {
+            name: CohortArray.kept(crowd, x)
+            if isinstance(x, VectorsOfClients)
+            else CohortArray.shared(crowd, x)
+            for name, x in self._kept.items()
+        }
+        return self._state_class(**arrays)
+
+    def _settled(self, state: Any, before: Kept) -> Kept:
+        """Return the fields of a state after a round; vectors that changed are written."""
+        self._state_class = type(state)
+        owned = {name: _owned(name, x, before) for name, x in vars(state).items()}
+        for name, x in vars(state).items():
+            if isinstance(owned[name], VectorsOfClients) and _has_changed(x):
+                owned[name].write(x.crowd.clients, x.all_rows)
+        return owned
+
+    def _note(self, positions: NDArray[np.intp]) -> None:
+        if positions.size:
+            between = self._live is None
+            crowd = self._channel.crowd
+            self.now.state = self._view(Crowd(self.n)) if between else self._live
+            self._points.note(positions, _Model(self._method), self._problem)  # type: ignore[arg-type]
+            self._channel.crowd = crowd
+
+    def _look(self) -> None:
+        self._points.look(self._method, self._problem)
+        self.now.active = self.now.active[~self._points.closed[self.now.active]]
+
+
+class CohortCarried(Carried):
+    """What a run with cohorts carries; vectors of clients that were never written are not."""
+
+    loop: CohortLoop
+
+    def write(self) -> dict[str, NDArray[Any]]:
+        """Return everything as named arrays."""
+        self.state = _flat(self.loop.kept, self.active.size)
+        return super().write()
+
+    def read(self, written: Arrays) -> None:
+        """Take what :meth:`write` gave in place of the start."""
+        self.state = _flat(self.loop.kept, 1)
+        super().read(written)
+        if self.active.size:
+            self.loop.kept = _unflattened(vars(self.state), self.loop.n)
+
+
+@dataclass(frozen=True)
+class _Model:
+    """The model of a method as a plain array."""
+
+    method: Method
+
+    def model(self, state: Any) -> Array:
+        x = self.method.model(state)
+        return x.rows if isinstance(x, CohortArray) else x
+
+
+def _owned(name: str, x: Any, before: Kept) -> Any:
+    """Return where a field is kept: that of the last round, or a new place."""
+    if isinstance(x, np.ndarray):
+        return x
+    if not x.of_clients:
+        return x.rows
+    if isinstance(x.others, VectorsOfClients):
+        return x.others if x.others is before.get(name) else x.others.copy()
+    if x.others is not None:
+        return VectorsOfClients(x.crowd.n, x.others)
+    if x.crowd.size == x.crowd.n:
+        return VectorsOfClients(x.crowd.n, 0 * x.rows[:1])
+    raise Refusal(
+        f"a round changes {name} of clients outside of the cohort in a way that only they can "
+        "compute; run this method without a cohort world"
+    )
+
+
+def _has_changed(x: Any) -> bool:
+    return isinstance(x, CohortArray) and not x.unchanged and x.rows is not x.others
+
+
+def _flat(kept: Kept, runs: int) -> Any:
+    """Return a state of plain arrays (., ., R), with R one or none."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, x in kept.items():
+        if isinstance(x, VectorsOfClients):
+            arrays |= {f"{name}{_OF}{part}": y for part, y in x.as_arrays().items()}
+        else:
+            arrays[name] = x
+    return make_dataclass("Kept", arrays)(**{name: x[:, :, :runs] for name, x in arrays.items()})
+
+
+def _unflattened(arrays: dict[str, NDArray[Any]], n: int) -> Kept:
+    kept: Kept = {}
+    of_clients: dict[str, dict[str, NDArray[Any]]] = {}
+    for whole, x in arrays.items():
+        name, _, part = whole.partition(_OF)
+        if part:
+            of_clients.setdefault(name, {})[part] = x
+            kept[name] = None
+        else:
+            kept[name] = x
+    made = {name: VectorsOfClients.from_arrays(n, x) for name, x in of_clients.items()}
+    return kept | made
+
+
+_OF = "__of__"

@@ -1,0 +1,230 @@
+"""The world of a run with cohorts: channel and gradients of the clients that take part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.solvers.cohorts.client_streams import ClientStreams
+from certibit.solvers.cohorts.cohort_array import CohortArray
+from certibit.solvers.cohorts.cohort_parts import CohortParts
+from certibit.solvers.cohorts.crowd import Crowd
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Schedule
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.ownership import (
+    check_cohort,
+    is_large,
+    members_drawn,
+    ownership_rows,
+)
+
+_EVERYONE = np.arange(1)
+_NUMBER_BITS = 32
+
+
+@dataclass
+class CohortChannel:
+    """The network of one run; the clients outside of the cohort neither send nor compute.
+
+    The numbers of every client are those that it has where all are computed.
+
+    Parameters
+    ----------
+    whole : Channel
+        That of all clients, with the same streams.
+    streams : ClientStreams
+    crowd : Crowd
+        The cohort of the round.
+    """
+
+    whole: Channel
+    streams: ClientStreams
+    crowd: Crowd
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return self.whole.n
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was spent."""
+        assert isinstance(self.whole.ledger, Ledger)
+        return self.whole.ledger
+
+    @property
+    def template(self) -> CohortArray:
+        """The point x_0, (1, d, 1)."""
+        return CohortArray.shared(self.crowd, self.whole.template)
+
+    def uplink(self, v: CohortArray, cohort: CohortArray | None = None) -> CohortArray:
+        """Send C_i(v_i) from every client of the cohort; what is received."""
+        compressor, d = self.whole.compressor, v.shape[1]
+        clients, count = self.crowd.clients, compressor.uniforms(d)
+        if compressor.shared:
+            uniforms = self.streams.uniform("compressor", _EVERYONE, (1, count))
+        else:
+            uniforms = self.streams.of_clients("compressor", clients, self.n, count)
+        bits = compressor.layout(d).bits
+        self.ledger.up(_EVERYONE, self._counted(cohort) * bits, self.n * bits)
+        return self._arrived(self._received(v.all_rows, compressor, uniforms), cohort)
+
+    def send(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
+        """Send v_i from every client, 32 bits a number; what is received."""
+        d, identity = v.shape[1], Identity()
+        bits = self._counted(mask, d) * _NUMBER_BITS
+        self.ledger.up(_EVERYONE, bits, self.n * d * _NUMBER_BITS)
+        return self._arrived(self._received(v.all_rows, identity, np.empty(0)), mask)
+
+    def broadcast(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
+        """Send v, (1, d, 1), to all clients or to those of a mask, 32 bits a number."""
+        self.ledger.down(_EVERYONE, self._counted(mask, v.shape[1], down=True) * _NUMBER_BITS)
+        return CohortArray.shared(self.crowd, self._received(v.rows, Identity(), np.empty(0)))
+
+    def downlink(self, v: CohortArray) -> CohortArray:
+        """Send C(v), (1, d, 1), to all clients by the compressor of the server."""
+        d, compressor = v.shape[1], downward(self.whole.compressor)
+        numbers = (1, compressor.uniforms(d))
+        uniforms = self.streams.uniform("downlink", _EVERYONE, numbers)
+        self.ledger.down(_EVERYONE, self.n * compressor.layout(d).bits)
+        return CohortArray.shared(self.crowd, self._received(v.rows, compressor, uniforms))
+
+    def talking(self, schedule: Schedule, iteration: int) -> bool:
+        """Say whether the run communicates after an iteration."""
+        return bool(np.asarray(self.whole.talking(schedule, iteration))[0])
+
+    def coin(self, p: float) -> CohortArray:
+        """Toss one coin; (1, 1, 1) bool."""
+        return CohortArray.shared(self.crowd, self.whole.coin(p))
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Refuse: coins of all clients are tossed by clients that take part in no round."""
+        raise Refusal(
+            "every client tosses a coin in every round; run this method without a cohort world"
+        )
+
+    def cohort(self, m: int) -> CohortArray:
+        """Draw a uniformly random set of m clients, unless it is drawn already; (n, 1, 1) bool."""
+        self.draw(m)
+        inside, outside = np.ones((1, 1, 1), bool), np.zeros((1, 1, 1), bool)
+        return CohortArray(self.crowd, inside, outside, True)
+
+    def draw(self, m: int) -> None:
+        """Draw the m clients of the round, unless they are drawn already."""
+        check_cohort(m, self.n)
+        if self.crowd.is_drawn:
+            if self.crowd.size != m:
+                raise Refusal(
+                    f"a round with {self.crowd.size} clients draws a cohort of {m}; in a cohort "
+                    "world both are the same"
+                )
+            return
+        if is_large(self.n):
+            uniforms = self.streams.uniform("cohort", _EVERYONE, (m, 1))
+            self.crowd.gather(members_drawn(uniforms[:, 0, :], self.n)[:, 0])
+        else:
+            mask = self.whole.cohort(m)
+            self.crowd.gather(np.flatnonzero(mask[:, 0, 0]))
+
+    def ownership(self, s: int, cohort: CohortArray | None = None) -> CohortArray:
+        """Draw s owners in the cohort for every entry; (n, d, 1) bool."""
+        crowd, d = self.crowd, self.whole.template.shape[1]
+        order = self.streams.of_clients("ownership", crowd.clients, self.n, 1)[:, 0, 0]
+        rows = ownership_rows(d, crowd.size, s, crowd.size)[np.argsort(np.argsort(order))]
+        return CohortArray(crowd, rows[:, :, None], np.zeros((1, d, 1), bool), True)
+
+    def _received(
+        self, rows: NDArray[Any], compressor: Compressor, uniforms: NDArray[np.float64]
+    ) -> NDArray[Any]:
+        d, message = rows.shape[1], compressor.message(rows, uniforms)
+        if self.whole.wire:
+            message = compressor.layout(d).transmit(message)
+        return np.asarray(compressor.vector(message, d))
+
+    def _arrived(self, rows: NDArray[Any], mask: CohortArray | None) -> CohortArray:
+        """Return what has arrived, which is 0 where nothing was sent."""
+        kept = rows if mask is None else np.where(mask.all_rows, rows, 0 * rows)
+        return CohortArray(self.crowd, kept, np.zeros_like(rows[:1]), True)
+
+    def _counted(self, mask: CohortArray | None, d: int = 1, down: bool = False) -> int:
+        """Count the clients, or their d entries, that a mask lets through."""
+        if mask is None:
+            if not down and self.crowd.size != self.n:
+                raise Refusal(
+                    f"all {self.n} clients send, and a cohort of {self.crowd.size} takes part; run "
+                    "this method without a cohort world"
+                )
+            return self.n * d
+        assert isinstance(mask.others, np.ndarray)
+        times = d // mask.shape[1]
+        outside = (self.n - self.crowd.size) * int(mask.others.sum())
+        return times * (int(mask.all_rows.sum()) + outside)
+
+
+@dataclass
+class CohortOracle:
+    """The gradients of the clients of the cohort."""
+
+    problem: Problem
+    parts: CohortParts
+    channel: CohortChannel
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return self.problem.n
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self.problem.d
+
+    def grad(
+        self,
+        x: CohortArray,
+        active: CohortArray | int | None = None,
+        sample: int | str | None = None,
+    ) -> CohortArray:
+        """Evaluate the gradient of f_i at x_i on the clients of the cohort; (n, d, 1).
+
+        A number of clients that are active is the size of the cohort, which is then drawn.
+        """
+        if sample is not None and self.problem.noise is not None:
+            raise Refusal(
+                f"{self.problem.name} has stochastic gradients, and a cohort world has none; leave "
+                "the noise or the cohort world out"
+            )
+        crowd = self.channel.crowd
+        if isinstance(active, CohortArray):
+            count = int(active.all_rows.sum())
+        else:
+            count = self.n if active is None else active
+            self._gather(count)
+        self.channel.ledger.evaluate(_EVERYONE, count, self.n)
+        rows = self.parts.of(crowd.clients).grad(x.rows)
+        return CohortArray(crowd, np.asarray(rows), None, True)
+
+    def grad_g(self, y: CohortArray) -> CohortArray:
+        """Evaluate the gradient of g; (1, d, 1). Not counted: g is a known quadratic."""
+        return self.problem.grad_g(y)
+
+    def _gather(self, count: int) -> None:
+        crowd = self.channel.crowd
+        if count < self.n:
+            self.channel.draw(count)
+        elif not crowd.is_drawn:
+            crowd.gather(np.arange(self.n))
+        elif crowd.size < self.n:
+            raise Refusal(
+                f"the gradients of all {self.n} clients are evaluated in a round with a cohort of "
+                f"{crowd.size}; run this method without a cohort world"
+            )
