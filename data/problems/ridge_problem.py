@@ -147,6 +147,10 @@ class RidgeProblem(ABC):
         """
         return self._bare_grad(x, self.ridge_f)
 
+    def mean_grad(self, x: Array) -> Array:
+        """Gradient of f at shared points (1, d, R), of the same shape."""
+        return self.grad(x).mean(axis=0, keepdims=True)
+
     def grad_g(self, y: Array) -> Array:
         """Gradient of g, of the shape of ``y``."""
         return self.ridge_g * y
@@ -237,7 +241,7 @@ class RidgeProblem(ABC):
 
 def mean_gradient(problem: RidgeProblem, x: Array) -> Array:
     """Gradient of f + g at shared points (1, d, R), of the same shape."""
-    return problem.grad(x).mean(axis=0, keepdims=True) + problem.grad_g(x)
+    return problem.mean_grad(x) + problem.grad_g(x)
 
 
 def strong_convexity(smoothness: float, mu: float | None, kappa: float | None) -> float:

@@ -1,6 +1,8 @@
 """Problems by one string, such as ``a5a@87``, or from rows and targets of your own."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -32,6 +34,8 @@ KAPPA = 1e4
 _MULTINOMIAL = "multinomial"
 _NONCONVEX = "nonconvex"
 _NOISE = "noise"
+_IN_FILES = ("in-order", "column")
+"""Splits of rows that stay in files."""
 
 
 def problem(
@@ -88,7 +92,9 @@ def problem(
         Seed of the split, or of the random quadratic.
     split : str
         ``shuffled`` and ``similarity:<percent>`` give every client the same number of rows and
-        discard the remainder; ``dirichlet:<concentration>`` gives different numbers.
+        discard the remainder; ``dirichlet:<concentration>`` gives different numbers. Rows of a file
+        that may be larger than the memory stay in files of the cache with ``in-order``, consecutive
+        rows, and with ``column:<j>``, where feature j is the number of the client.
     weighting : {"rows", "clients"}
         Whether all rows or all clients have equal weights in f, if clients have different numbers
         of rows.
@@ -132,11 +138,8 @@ def problem(
         data, noise = _worded(data, _NOISE, noise, None)
         data, nonconvex = _worded(data, _NONCONVEX, nonconvex, LAM)
         data, clients = _selected(data, y, clients)
-    elif y is None or clients is None:
-        missing = "clients; give clients=9, or the client of every row"
-        if y is None:
-            missing = "targets; give y, one a row"
-        raise Refusal(f"rows of your own come without {missing}")
+    else:
+        _require_complete(y, clients)
     if nonconvex is None and isinstance(phi, Loss) and phi.weak_convexity:
         nonconvex = 0.0
     convexity = _convexity(mu, kappa, nonconvex)
@@ -146,6 +149,10 @@ def problem(
         return _noisy(_quadratic(data, _count(clients), seed, nonconvex, **convexity), noise)
     if isinstance(clients, str):
         split, clients = _rule_and_count(clients)
+    if split.partition(":")[0] in _IN_FILES:
+        return _in_files(data, split, nonconvex, noise, storage)(
+            data, _count(clients), split, phi, weighting=weighting, **convexity
+        )
     dataset = _dataset(data, y, name, phi, download)
     choice: dict[str, Any] = {**convexity} if nonconvex is None else {"lam": nonconvex}
     choice |= {"seed": seed, "storage": storage}
@@ -160,6 +167,30 @@ def problem(
         shares, split = by_client(np.asarray(clients), len(dataset.b)), "given"
     choice |= {"weighting": weighting, "split": split}
     return _noisy(_of_shares(dataset, shares, phi, choice), noise)
+
+
+def _require_complete(y: Any, clients: Any) -> None:
+    if y is None:
+        raise Refusal("rows of your own come without targets; give y, one a row")
+    if clients is None:
+        raise Refusal(
+            "rows of your own come without clients; give clients=9, or the client of every row"
+        )
+
+
+def _in_files(data: Any, split: str, *others: object) -> Callable[..., RidgeProblem]:
+    """Return what makes problems of rows that stay in files; an extension."""
+    if not isinstance(data, str) or others != (None, None, None):
+        raise Refusal(
+            f"the split {split!r} is of the rows of a file, for a convex problem; give the path of "
+            "the file and neither nonconvex, noise nor storage, or another split"
+        )
+    try:
+        made: Callable[..., RidgeProblem]
+        made = import_module("certibit.data.mapped.mapped_model").mapped_problem
+    except ModuleNotFoundError:
+        raise Refusal("this copy of certibit has no data/mapped; choose another split") from None
+    return made
 
 
 def strongly_convex_problem(data: Any, **options: Any) -> RidgeProblem:

@@ -1,0 +1,1 @@
+"""Extension: data that stay in a file, and problems of very many clients."""
