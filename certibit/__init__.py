@@ -80,6 +80,9 @@ if TYPE_CHECKING:
         Sign,
     )
 
+    # What training scripts of torch use
+    from certibit.solvers.deep.ddp_hook import ddp_hook
+
     # The methods
     from certibit.solvers.methods.adiana import ADIANA
     from certibit.solvers.methods.agd import AGD
@@ -282,6 +285,7 @@ __all__ = [
     "compressor",
     "compressor_checks",
     "copies",
+    "ddp_hook",
     "divergence",
     "everyone",
     "heterogeneity",

@@ -45,7 +45,7 @@ LEVELS = [
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
     ["solvers.simulation"],
-    ["solvers.fast", "solvers.clock"],
+    ["solvers.fast", "solvers.clock", "solvers.deep"],
     ["solvers.runs"],
     ["solvers.events", "solvers.processes", "solvers.cohorts"],
     ["solvers.store"],
@@ -116,7 +116,7 @@ EXTENSIONS = {
         ),  # many jobs at once
     ],
     "processes": ["solvers.processes"],
-    "deep": ["data.deep"],
+    "deep": ["data.deep", "solvers.deep"],
     "cohorts": ["solvers.cohorts", "data.mapped"],
     "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],

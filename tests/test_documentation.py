@@ -149,6 +149,9 @@ def test_a_network_of_ones_own(capsys):
     assert problem.accuracy(trace.x)[0] > problem.accuracy(problem.x_0)[0] + 0.4
     assert trace.final("uplink_bits")[0] == 40 * 2 * 32 * problem.d
     assert names["best"] in names["grid"]
+    hook = names["hook"]
+    assert hook.uplink_bits == 20 * certibit.compressor("top-k:100").bits(problem.d)
+    assert hook.bytes_sent == 20 * -(-hook.uplink_bits // 160)
 
 
 def test_the_walk(capsys):

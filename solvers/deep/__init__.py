@@ -1,0 +1,1 @@
+"""Methods and compressors in training scripts of torch."""
