@@ -2,10 +2,12 @@
 
 import os
 import sys
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Generic, TypeVar, cast
 
 from tqdm import tqdm
 
@@ -17,9 +19,37 @@ from certibit.figures.workers import Workers
 SCHEDULER = "CERTIBIT_SCHEDULER"
 """The environment variable that names a dask scheduler, such as ``tcp://host:8786``."""
 
+_NAMED = 3
+"""So many jobs are named of those that fail for the same reason."""
 _LOOK = 0.2
 """Seconds between two looks for what is done."""
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """A call of a function as a job; function, arguments and result travel between processes.
+
+    Attributes
+    ----------
+    name : str
+        The name of the job in error messages.
+    function : callable
+    arguments : tuple
+    """
+
+    name: str
+    function: Callable[..., T]
+    arguments: tuple[Any, ...]
+
+    def trace(self) -> T:
+        """Return the result."""
+        return self.function(*self.arguments)
+
+
+def results(calls: Sequence[Call[T]], processes: int | Place | None = None) -> list[T]:
+    """Return the results of all calls, in their order, as :func:`traces` computes them."""
+    return [result for _, result in sorted(traces(calls, processes), key=itemgetter(0))]
 
 
 def traces(
@@ -117,10 +147,19 @@ def _together(failed: Sequence[tuple[str, Exception]], jobs: int) -> Exception:
     errors = [error for _, error in failed]
     if isinstance(errors[0], Refusal) and len({str(error) for error in errors}) == 1:
         return errors[0]
-    told = "; ".join(f"{name}: {str(error) or type(error).__name__}" for name, error in failed)
+    alike: dict[str, list[str]] = {}
+    for name, error in failed:
+        alike.setdefault(str(error) or type(error).__name__, []).append(name)
+    told = "; ".join(f"{_several(names)}: {reason}" for reason, names in alike.items())
     together = FailedJobsError(f"{len(failed)} of {jobs} curves failed: {told}")
     together.__cause__ = ExceptionGroup("what they raised", errors)
     return together
+
+
+def _several(names: Sequence[str]) -> str:
+    """Name a few of several jobs."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _count(processes: int | None) -> int:

@@ -1,6 +1,8 @@
 """Comparison of methods on a problem by their cost to given accuracies."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -8,15 +10,16 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.figures.comparison.comparison_result import Comparison
-from certibit.figures.comparison.contestants import Entry, contestants
+from certibit.figures.comparison.contestants import Contestant, Entry, contestants
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.libraries import host
+from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
-from certibit.solvers.runs.trace import MEASURES, require_measure
-from certibit.solvers.store.store import Store
+from certibit.solvers.runs.trace import MEASURES, Trace, require_measure
+from certibit.solvers.store.store import Store, StoredJob
 from certibit.theory.catalogue.covered_run import require_theorem, usual_measure
 
 _FINEST = 1e-30
@@ -35,6 +38,7 @@ def compare(
     store: Store | None = None,
     strict: bool = False,
     progress: Progress | None = None,
+    processes: Any = None,
 ) -> Comparison:
     """Run methods on a problem and compare their costs to reach an accuracy.
 
@@ -64,6 +68,9 @@ def compare(
         Whether parameters outside every theorem are refused, and methods without a theorem.
     progress : callable, optional
         Called with the fraction that is done.
+    processes : int or Place, optional
+        How many methods are run at once on this machine, or a cluster; then with a store, and
+        ``progress`` is not called. By default one after the other in this process.
 
     Returns
     -------
@@ -103,14 +110,55 @@ def compare(
     taking_part = contestants(problem, methods)
     on = network_named(network) if isinstance(network, str) else network
     options: dict[str, Any] = {} if on is None else {"network": on}
-    traces = []
-    for place, contestant in enumerate(taking_part):
-        experiment = contestant.experiment
-        require_theorem(contestant.card, experiment, strict=strict)
+    options |= {"seeds": seeds, "budget": until}
+    for contestant in taking_part:
+        require_theorem(contestant.card, contestant.experiment, strict=strict)
+    if processes is not None:
+        traces = _at_once(taking_part, store, options, processes)
+    else:
         finish = simulate if store is None else store.trace
-        told = progress and _part(progress, place, len(taking_part))
-        traces.append(finish(experiment, seeds=seeds, budget=until, progress=told, **options))
+        traces = [
+            finish(
+                contestant.experiment,
+                progress=progress and _part(progress, place, len(taking_part)),
+                **options,
+            )
+            for place, contestant in enumerate(taking_part)
+        ]
     return Comparison(problem, taking_part, tuple(traces), targets, on)
+
+
+@dataclass(frozen=True)
+class ContestantRun(StoredJob):
+    """The runs of one method of a comparison, as a job for other processes."""
+
+    contestant: Contestant
+    store: Store
+    options: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the job in error messages."""
+        return self.contestant.label
+
+    def trace(self) -> Trace:
+        """Load the trace, or compute and keep it."""
+        return self.store.trace(self.contestant.experiment, **self.options)
+
+
+def _at_once(
+    taking_part: Sequence[Contestant], store: Store | None, options: dict[str, Any], processes: Any
+) -> list[Trace]:
+    """Return the traces, in order, computed in several processes."""
+    pool = extension("certibit.figures.pool")
+    if pool is None or store is None:
+        raise Refusal(
+            f"processes = {processes!r} without "
+            f"{'figures/pool' if pool is None else 'a store'}; "
+            "give store=, or leave processes out"
+        )
+    jobs = [ContestantRun(contestant, store, options) for contestant in taking_part]
+    return [trace for _, trace in sorted(pool.traces(jobs, processes), key=itemgetter(0))]
 
 
 def _part(progress: Progress, place: int, parts: int) -> Progress:

@@ -10,13 +10,13 @@ import numpy as np
 
 from certibit.data.relaxed.families import hard_instances
 from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
-from certibit.figures.places.delivery import Place, StoredJob
+from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.store.store import Store
+from certibit.solvers.store.store import Store, StoredJob
 from certibit.theory.catalogue.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)

@@ -9,13 +9,13 @@ from certibit.data.noise import Uniform
 from certibit.data.relaxed.families import Tilted
 from certibit.data.relaxed.shapes import Cosh
 from certibit.figures.episode.recorded_rounds import FloatArray, by_round
-from certibit.figures.places.delivery import Place, StoredJob
+from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.store.store import Store
+from certibit.solvers.store.store import Store, StoredJob
 from certibit.theory.cards.episode import MAIN
 
 THEOREM_STEPS, THEOREM_EPSILON, NOISES = 4, 1.0, (0.0, 0.05)

@@ -7,11 +7,10 @@ from functools import lru_cache
 from certibit.data.problem import StronglyConvexProblem
 from certibit.data.problems.selector import strongly_convex_problem
 from certibit.figures.locodl.panels import Curve, Panel
-from certibit.figures.places.delivery import StoredJob
 from certibit.solvers.compressors.selector import compressor as select_compressor
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
-from certibit.solvers.store.store import Store
+from certibit.solvers.store.store import Store, StoredJob
 from certibit.theory.catalogue.catalogue import parameters
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, cast
 
-from certibit.solvers.store.store import NotStoredError, Store, only_stored
+from certibit.solvers.store.store import NotStoredError, Store, StoredJob, only_stored
 
 MOST_DEATHS = 3
 """How often the worker of a job may die with it before the job is given up."""
@@ -26,12 +26,6 @@ class Traceable(Protocol[T_co]):
 
     def trace(self) -> T_co:
         """Load the trace, or compute and keep it."""
-
-
-class StoredJob:
-    """Base of the jobs whose ``trace`` is one trace of their store."""
-
-    store: Store
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,12 @@ def only_stored() -> Iterator[list[str]]:
         _ONLY.reset(before)
 
 
+class StoredJob:
+    """Base of the jobs whose ``trace`` is one trace of their ``store``; they travel to workers."""
+
+    store: "Store"
+
+
 class Store:
     """Finished traces in a folder, one npz file per key.
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from certibit.data.problems.quadratic import Quadratic
-from certibit.figures.places.delivery import StoredJob
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.store.store import Store
+from certibit.solvers.store.store import Store, StoredJob
 
 
 @dataclass(frozen=True)

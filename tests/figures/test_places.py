@@ -1,6 +1,7 @@
 """Curves on clusters: each once, as computed here, whatever dies on the way."""
 
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -20,11 +21,13 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.errors import FailedJobsError, Refusal
+from certibit.data.problems.selector import problem
+from certibit.figures.comparison.compare import compare
 from certibit.figures.places import dask_workers, delivery
 from certibit.figures.places.dask_workers import DaskWorkers
 from certibit.figures.places.delivery import Stored, deliver
 from certibit.figures.places.slurm import Slurm
-from certibit.figures.pool import SCHEDULER, traces
+from certibit.figures.pool import SCHEDULER, Call, results, traces
 from certibit.solvers.store.store import Store
 from tests.figures.curves import CurveOfDIANA, Deadly, Value
 from tests.figures.missing_for_clusters import missing
@@ -359,3 +362,41 @@ def test_what_is_missing_for_a_cluster_is_named(monkeypatch):
     assert [sentence.split()[0] for sentence in told] == [
         "mpi4py", "distributed", "submitit", "mpirun", "sinfo",
     ]  # fmt: skip
+
+
+def scaled(x):
+    return 3 * x
+
+
+def test_calls_of_functions_travel_too():
+    noted = Noted()
+    calls = [Call(str(x), scaled, (x,)) for x in range(4)]
+    assert results(calls, noted) == results(calls, 1) == [0, 3, 6, 9]
+    assert noted.returned == [0, 3, 6, 9]
+
+
+def test_methods_are_compared_in_several_processes(tmp_path):
+    solved = problem("breast-cancer@9", kappa=50)
+    methods, options = ["agd", "gd", "diana+natural"], {"target": 1e-2, "seeds": 2}
+    alone = compare(solved, methods, **options)
+    noted, stored = Noted(), Store(tmp_path)
+    found = compare(solved, methods, store=stored, processes=noted, **options)
+    assert noted.given == [0, 1, 2]
+    assert all(isinstance(key, Stored) for key in noted.returned)
+    assert all(map(same, found.traces, alone.traces))
+    assert compare(solved, methods, store=stored, processes=noted, **options).traces
+    assert noted.given == [0, 1, 2]  # what is stored is not given away
+    assert all(map(same, compare(solved, methods, store=stored, processes=2, **options).traces,
+                   alone.traces))  # fmt: skip
+    with pytest.raises(Refusal, match="without a store"):
+        compare(solved, methods, processes=2, **options)
+
+
+def test_a_search_for_methods_in_several_processes(tmp_path, capsys):
+    words = ["discover", "--constants", "1", "--local", "no", "--up", "none", "--down", "none",
+             "--best", "1", "--certificates", "2", "--json"]  # fmt: skip
+    told = []
+    for name, more in (("alone", []), ("two", ["--jobs", "2"])):
+        assert main([*words, "--output", str(tmp_path / name), *more]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert told[0] == told[1]

@@ -6,7 +6,6 @@ of log(bits) over log(quantity). A table's exponent is that of its formula over 
 that terms which are not leading yet do not disturb the comparison.
 """
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -148,26 +147,20 @@ class Fit:
         return not self.tested or self.exponent - self.error <= self.table + TOLERANCE
 
 
-def scaling(
-    laws: Sequence[Law] = LAWS,
-    *,
+def measured_law(
+    law: Law,
     seeds: int = 4,
-    accuracy: float = ACCURACY,
     downlink: float = 0.0,
     limits: Budget | None = None,
-    tell: Callable[[Law], None] = lambda law: None,
-) -> Iterator[Fit]:
-    """Measure laws one after the other; ``tell`` is told each before it begins.
+    accuracy: float = ACCURACY,
+) -> Fit:
+    """Measure a law.
 
     With a weight of the downlink, the bits are total bits, as are the reals of the table. Limits
     may end runs before the accuracy; the exponents of such laws are not fitted.
     """
-    for law in laws:
-        tell(law)
-        bits = np.array(
-            [_bits(law, value, seeds, accuracy, downlink, limits) for value in law.values]
-        )
-        yield fit(law, bits, downlink)
+    bits = np.array([_bits(law, value, seeds, accuracy, downlink, limits) for value in law.values])
+    return fit(law, bits, downlink)
 
 
 def fit(law: Law, bits: NDArray[np.float64], downlink: float = 0.0) -> Fit:

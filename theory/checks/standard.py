@@ -1,7 +1,6 @@
 """All theorems on a standard set of problems, one row each, with verdict, margin and looseness."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +24,8 @@ from certibit.theory.verdict import Verdict, outcome
 N, D, KAPPA = 5, 20, 100.0
 STANDARD_ITERATIONS = 5000
 """The limit of whole runs."""
+ACCURACY = 1e-6
+"""Where whole runs end."""
 
 COMPRESSORS = {"unbiased": ("rand-k:4", "natural"), "contractive": ("top-k:4",), None: (None,)}
 """The compressors that a method is examined with, by the class that it needs."""
@@ -98,31 +99,29 @@ def tasks() -> list[tuple[Card, str, str | None, str]]:
 
 
 def rows(
+    place: int,
     seeds: int = 5,
-    accuracy: float = 1e-6,
+    accuracy: float = ACCURACY,
     downlink: float = 0.0,
     limits: Budget | None = None,
-) -> Iterator[list[TheoremRow]]:
-    """Examine every task and give its rows, one for each theorem that its parameters meet.
+) -> list[TheoremRow]:
+    """Examine one of the tasks and give its rows, one for each theorem that its parameters meet.
 
     A rule that does not serve a compressor, or follows no theorem, has no rows. With a weight of
     the downlink, the bits are total bits. Limits may end whole runs before the accuracy.
     """
     budget = Budget(gap=accuracy, iterations=STANDARD_ITERATIONS).within(limits)
-    problems = standard_problems()
-    for card, rule, selector, family in tasks():
-        chosen = compressor(selector) if selector else None
-        found = _examined(
-            card, rule, chosen, problems[family], budget, seeds=seeds, downlink=downlink
-        )
-        if found is None:
-            yield []
-            continue
-        yield [
-            _row(promised, found, family, rule, selector or "-")
-            for promised in found.promised
-            if promised.theorem is not None and promised.met
-        ]
+    card, rule, selector, family = tasks()[place]
+    chosen = compressor(selector) if selector else None
+    problem = standard_problems()[family]
+    found = _examined(card, rule, chosen, problem, budget, seeds=seeds, downlink=downlink)
+    if found is None:
+        return []
+    return [
+        _row(promised, found, family, rule, selector or "-")
+        for promised in found.promised
+        if promised.theorem is not None and promised.met
+    ]
 
 
 def _examined(

@@ -1,7 +1,7 @@
 """The search for methods: screen all sentences, tune and certify the best, say which are known."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -22,6 +22,9 @@ WORTH = 0.02
 """Relative gain in cost that one more free constant must bring."""
 
 Progress = Callable[[float, str], None]
+Job = Callable[[], "Candidate | None"]
+AtOnce = Callable[[Sequence[Job]], Iterator[tuple[int, "Candidate | None"]]]
+"""Does jobs, and yields the index of each with its result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,7 @@ def discover(
     seed: int = 0,
     kept: KeptResults | None = None,
     progress: Progress = lambda fraction, text: None,
+    at_once: AtOnce | None = None,
 ) -> Search:
     """Search among sentences for the methods with the fewest certified bits per digit.
 
@@ -98,33 +102,40 @@ def discover(
         Seed of the constants at which the tuning starts.
     kept : KeptResults, optional
         Results of an interrupted search.
+    at_once : callable, optional
+        What does many jobs, perhaps in several processes, and yields the index of each with its
+        result when it is done; by default one after the other.
 
     Raises
     ------
     Refusal
         If nothing that converges is found.
     """
-    kept = kept or KeptResults(task, seed)
+    kept, at_once = kept or KeptResults(task, seed), at_once or one_after_the_other
     everything = list(sentences)
-    passed = []
-    for place, one in enumerate(everything):
-        progress(0.7 * place / len(everything), f"screening, {one.kind}")
-        candidate = _remembered(kept, one, "screened", partial(_screened, one, task, seed))
-        if candidate:
-            passed.append(candidate)
+    screening = {one: partial(_screened, one, task, seed) for one in everything}
+    passed = _remembered(
+        kept, "screened", screening, at_once, lambda part: progress(0.7 * part, "screening")
+    )
     chosen = _best_of_every_kind(passed, best)
     if not chosen:
         raise Refusal(
             f"none of {len(everything)} structures converges; allow more constants or kinds"
         )
-    found = []
-    for place, candidate in enumerate(chosen):
-        one = candidate.sentence
-        progress(0.7 + 0.3 * place / len(chosen), f"certifying, {one.kind}")
-        tune = partial(tuned, candidate, task, certificates)
-        better = _remembered(kept, one, f"tuned {certificates}", tune)
-        if better:
-            found += _proved(better, candidate.cost if task.bounded else None, task)
+    tuning = {one.sentence: partial(tuned, one, task, certificates) for one in chosen}
+    better = _remembered(
+        kept,
+        f"tuned {certificates}",
+        tuning,
+        at_once,
+        lambda part: progress(0.7 + 0.3 * part, "certifying"),
+    )
+    screened_cost = {one.sentence: one.cost for one in chosen}
+    found = [
+        proved
+        for one in better
+        for proved in _proved(one, screened_cost[one.sentence] if task.bounded else None, task)
+    ]
     progress(1.0, "done")
     found.sort(key=lambda one: one.candidate.cost)
     return Search(task, tuple(found), len(everything), len(passed), len(chosen) - len(found))
@@ -137,17 +148,36 @@ def _screened(one: Sentence, task: Task, seed: int) -> Candidate | None:
 
 
 def _remembered(
-    kept: KeptResults, one: Sentence, what: str, find: Callable[[], Candidate | None]
-) -> Candidate | None:
-    there, values = kept.get(what, one.to_json())
-    if there:
-        return values and Candidate(
-            one, tuple(values["values"]), values["decrease"], values["cost"]
-        )
-    found = find()
-    values = found and {key: asdict(found)[key] for key in ("values", "decrease", "cost")}
-    kept.put(values, what, one.to_json())
-    return found
+    kept: KeptResults,
+    what: str,
+    searches: Mapping[Sentence, Job],
+    at_once: AtOnce,
+    progress: Callable[[float], None],
+) -> list[Candidate]:
+    """Return what searches find, in their order: what is kept already, or is searched and kept."""
+    found: dict[Sentence, Candidate | None] = {}
+    for one in searches:
+        there, values = kept.get(what, one.to_json())
+        if there:
+            found[one] = values and Candidate(
+                one, tuple(values["values"]), values["decrease"], values["cost"]
+            )
+    missing = [one for one in searches if one not in found]
+    for place, candidate in at_once([searches[one] for one in missing]):
+        one = missing[place]
+        values = candidate and {
+            key: asdict(candidate)[key] for key in ("values", "decrease", "cost")
+        }
+        kept.put(values, what, one.to_json())
+        found[one] = candidate
+        progress(len(found) / len(searches))
+    return [candidate for one in searches if (candidate := found[one])]
+
+
+def one_after_the_other(jobs: Sequence[Job]) -> Iterator[tuple[int, Candidate | None]]:
+    """Do jobs in this process; yield the index of each with its result."""
+    for place, job in enumerate(jobs):
+        yield place, job()
 
 
 def _best_of_every_kind(passed: list[Candidate], best: int) -> list[Candidate]:

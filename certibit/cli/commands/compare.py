@@ -32,8 +32,12 @@ from certibit.figures.comparison.comparison_record import (
     keep_comparison,
     require_name,
 )
+from certibit.solvers.registry import extension
 from certibit.solvers.runs.trace import SECONDS
 from certibit.solvers.store.store import Store
+
+_PLACES = "certibit.cli.words.places"
+"""Options of an extension."""
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +64,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report", metavar="NAME", help="store the comparison under this name for certibit report"
     )
+    if places := extension(_PLACES):
+        places.add_place(parser, "one")
     add_fresh(parser)
     add_output(parser, "results")
     add_json(parser)
@@ -78,6 +84,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         require_name(chosen.report)
     folder, solved = read_output(chosen), read_problem(chosen)
     target, measure = read_until(chosen, solved)
+    processes = places.read_place(chosen, folder) if (places := extension(_PLACES)) else None
     with progress_bar("compare", delay=0.01) as progress:  # nothing before the first run
         found = compare(
             solved,
@@ -90,6 +97,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
             strict=chosen.strict,
             store=Store(folder / "traces", chosen.fresh),
             progress=progress,
+            processes=processes,
         )
     if chosen.json:
         print(json.dumps(found.summary(weight), allow_nan=False))

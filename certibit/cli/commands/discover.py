@@ -3,6 +3,9 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -20,8 +23,11 @@ from certibit.data.files.cache import write_text
 from certibit.data.numbers import whole
 from certibit.data.terminal import for_terminal
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.registry import extension
 
 _CLASSES = ("none", "unbiased", "contractive")
+_PLACES = "certibit.cli.words.places"
+"""Options of another extension."""
 
 
 def add_discover(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +70,8 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rank", type=count, default=1, help="row of the table that is saved")
     parser.add_argument("--name", default="Found", help="name of its class")
+    if places := extension(_PLACES):
+        places.add_place(parser, "one")
     add_fresh(parser)
     add_output(parser, "results/discover")
     add_json(parser)
@@ -100,11 +108,13 @@ def discover_methods(chosen: argparse.Namespace) -> None:
         and chosen.down in {None, one.down or "none"}
         and chosen.local in {None, "yes" if one.local else "no"}
     ]
-    kept = KeptResults(task, chosen.seed, read_output(chosen), chosen.fresh)
+    folder = read_output(chosen)
+    kept = KeptResults(task, chosen.seed, folder, chosen.fresh)
+    at_once = _at_once(chosen, folder)
     with tqdm(
         total=1.0,
         file=sys.stderr,
-        disable=None,
+        disable=True if at_once else None,  # its jobs have a bar of their own
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
     ) as bar:
 
@@ -120,6 +130,7 @@ def discover_methods(chosen: argparse.Namespace) -> None:
             seed=chosen.seed,
             kept=kept,
             progress=progress,
+            at_once=at_once,
         )
     if chosen.save:
         if chosen.rank > len(search.found):
@@ -132,6 +143,14 @@ def discover_methods(chosen: argparse.Namespace) -> None:
         print(json.dumps(search_summary(search), allow_nan=False))
     else:
         print(for_terminal(lambda: describe_search(search)))
+
+
+def _at_once(chosen: argparse.Namespace, folder: Path) -> Callable[..., Any] | None:
+    """Return what does many jobs in other processes, if they are asked for."""
+    places, pool = extension(_PLACES), extension("certibit.figures.pool")
+    if places is None or pool is None or (place := places.read_place(chosen, folder)) is None:
+        return None
+    return lambda jobs: pool.traces([pool.Call("a search", job, ()) for job in jobs], place)
 
 
 def _seed(text: str) -> int:

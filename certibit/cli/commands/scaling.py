@@ -1,9 +1,6 @@
 """The command ``scaling``: fit exponents of bits in kappa, d, n and omega."""
 
 import argparse
-import sys
-
-from tqdm import tqdm
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import (
@@ -12,11 +9,13 @@ from certibit.cli.words.options import (
     read_downlink_weight,
     read_limited_output,
 )
+from certibit.cli.words.places import add_place, read_place
 from certibit.cli.words.plain_options import add_output, add_seeds
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
-from certibit.theory.checks.scaling import LAW_ITERATIONS, LAWS, scaling
+from certibit.figures.pool import Call, results
+from certibit.theory.checks.scaling import LAW_ITERATIONS, LAWS, measured_law
 
 
 def add_scaling(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +24,7 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 4, "number of runs")
     add_downlink_weight(parser)
     add_limits(parser, LAW_ITERATIONS)
+    add_place(parser)
     add_output(parser, "results/scaling")
 
 
@@ -38,16 +38,8 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
 
     weight = read_downlink_weight(chosen)
     folder, limits = read_limited_output(chosen, LAW_ITERATIONS)
-    with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr, disable=None) as bar:
-        fits = []
-        for fit in scaling(
-            seeds=chosen.seeds,
-            downlink=weight,
-            limits=limits,
-            tell=lambda law: bar.set_postfix_str(law.method),
-        ):
-            fits.append(fit)
-            bar.update()
+    calls = [Call(law.method, measured_law, (law, chosen.seeds, weight, limits)) for law in LAWS]
+    fits = results(calls, read_place(chosen, folder))
     write_text(folder / "scaling.txt", scaling_table(fits))
     summaries = [fit_summary(fit) for fit in fits]
     write_record(folder / "scaling.json", summaries)

@@ -1,9 +1,6 @@
 """The command ``theory``: check every theorem on standard problems."""
 
 import argparse
-import sys
-
-from tqdm import tqdm
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import (
@@ -12,11 +9,13 @@ from certibit.cli.words.options import (
     read_downlink_weight,
     read_limited_output,
 )
+from certibit.cli.words.places import add_place, read_place
 from certibit.cli.words.plain_options import add_output, add_seeds
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
-from certibit.theory.checks.standard import STANDARD_ITERATIONS, rows, tasks
+from certibit.figures.pool import Call, results
+from certibit.theory.checks.standard import ACCURACY, STANDARD_ITERATIONS, rows, tasks
 
 
 def add_theory(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +24,7 @@ def add_theory(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 4, "number of runs")
     add_downlink_weight(parser)
     add_limits(parser, STANDARD_ITERATIONS)
+    add_place(parser)
     add_output(parser, "results/theory")
 
 
@@ -38,15 +38,11 @@ def check_theorems(chosen: argparse.Namespace) -> int:
 
     weight = read_downlink_weight(chosen)
     folder, limits = read_limited_output(chosen, STANDARD_ITERATIONS)
-    found = []
-    for some in tqdm(
-        rows(chosen.seeds, downlink=weight, limits=limits),
-        total=len(tasks()),
-        desc="theory",
-        file=sys.stderr,
-        disable=None,
-    ):
-        found += some
+    calls = [
+        Call(f"{card.name}[{rule}]", rows, (place, chosen.seeds, ACCURACY, weight, limits))
+        for place, (card, rule, _, _) in enumerate(tasks())
+    ]
+    found = [row for some in results(calls, read_place(chosen, folder)) for row in some]
     summaries = [row_summary(row) for row in found]
     write_text(folder / "report.txt", theorems_table(found))
     write_record(folder / "report.json", summaries)

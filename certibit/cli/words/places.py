@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from certibit.figures.places.delivery import Place
 
 
-def add_place(parser: argparse.ArgumentParser) -> None:
+def add_place(parser: argparse.ArgumentParser, default: str = "all cores") -> None:
     """Add ``--jobs`` and ``--on``, with the options of SLURM."""
     place = parser.add_argument_group("where curves are computed")
-    place.add_argument("--jobs", type=count, help="parallel processes (default: all cores)")
+    place.add_argument("--jobs", type=count, help=f"parallel processes (default: {default})")
     place.add_argument(
         "--on", default="local", metavar="PLACE", help="local (default), slurm or tcp://HOST:8786"
     )

@@ -10,7 +10,7 @@ from certibit.figures.checks.scaling_laws import draw_scaling
 from certibit.figures.text.theory_tables import fit_summary, scaling_table
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
+from certibit.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, measured_law
 
 GD = Law("gd", "1/L", "kappa", (10.0, 30.0, 90.0), n=3, d=4, compressed=False)
 
@@ -34,13 +34,13 @@ def test_a_larger_exponent_fails_and_noise_is_allowed_for():
 
 
 def test_what_a_limit_has_cut_is_not_tested_and_what_never_arrives_fails(tmp_path):
-    (found,) = scaling([GD], seeds=2, limits=Budget(iterations=5))
+    found = measured_law(GD, seeds=2, limits=Budget(iterations=5))
     assert not found.tested
     assert found.holds
     assert "not tested: 6 of 6 runs were cut" in scaling_table([found])
     assert fit_summary(found)["bits"] == [None] * 3
     assert draw_scaling([found], tmp_path) == []
-    (whole,) = scaling([GD], seeds=2, limits=Budget(iterations=399_999))
+    whole = measured_law(GD, seeds=2, limits=Budget(iterations=399_999))
     assert whole.tested
     never = fit(GD, np.full((3, 2), np.inf))
     assert never.tested
@@ -70,9 +70,7 @@ def test_tables_of_pure_regimes():
 
 
 def test_gradient_descent_is_measured(tmp_path):
-    told = []
-    (found,) = scaling([GD], seeds=2, tell=told.append)
-    assert told == [GD]
+    found = measured_law(GD, seeds=2)
     assert found.bits.shape == (3, 2)
     assert found.exponent == pytest.approx(1, abs=0.1)
     paths = draw_scaling([found], tmp_path)
@@ -82,10 +80,7 @@ def test_gradient_descent_is_measured(tmp_path):
 @pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])
 def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     found = fit(GD, 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 2)))
-    monkeypatch.setattr(
-        "certibit.cli.commands.scaling.scaling",
-        lambda seeds, downlink, limits, tell: iter([found]),
-    )
+    monkeypatch.setattr("certibit.cli.commands.scaling.results", lambda calls, processes: [found])
     assert main(["scaling", "--output", str(tmp_path)]) == code
     text = capsys.readouterr().out
     assert text.splitlines()[-1].split() == [
@@ -102,7 +97,7 @@ def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
 def test_received_bits_count_by_their_weight(weight, tmp_path):
-    (alone,), (found,) = (list(scaling([GD], seeds=1, downlink=c)) for c in (0.0, weight))
+    alone, found = (measured_law(GD, seeds=1, downlink=c) for c in (0.0, weight))
     np.testing.assert_allclose(found.bits, (1 + weight) * alone.bits)
     assert found.downlink == weight
     assert found.table == pytest.approx(alone.table)

@@ -39,7 +39,7 @@ def examined():
     methods = {name: report.METHODS[name] for name in ("gd", "diana")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "METHODS", methods)
-        return list(rows(seeds=2, accuracy=1e-3))
+        return [rows(place, seeds=2, accuracy=1e-3) for place in range(len(tasks()))]
 
 
 @pytest.mark.long
@@ -59,7 +59,7 @@ def test_rows(examined):
 def test_rows_count_what_is_received_by_its_weight(monkeypatch):
     monkeypatch.setattr(report, "METHODS", {"gd": report.METHODS["gd"]})
     alone, found = (
-        [row for some in rows(seeds=1, accuracy=1e-2, downlink=weight) for row in some]
+        [row for place in range(len(tasks())) for row in rows(place, 1, 1e-2, weight)]
         for weight in (0.0, 0.5)
     )
     assert {row.downlink for row in found} == {0.5}
@@ -72,9 +72,7 @@ def test_rows_count_what_is_received_by_its_weight(monkeypatch):
 
 @pytest.mark.long
 def test_command(monkeypatch, capsys, tmp_path, examined):
-    monkeypatch.setattr(
-        "certibit.cli.commands.theory.rows", lambda seeds, downlink, limits: iter(examined)
-    )
+    monkeypatch.setattr("certibit.cli.commands.theory.results", lambda calls, processes: examined)
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -92,7 +90,7 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
     monkeypatch.setattr(
-        "certibit.cli.commands.theory.rows", lambda seeds, downlink, limits: iter([[ROW, wrong]])
+        "certibit.cli.commands.theory.results", lambda calls, processes: [[ROW, wrong]]
     )
     assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
