@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from certibit.data.losses.logistic_loss import Logistic
     from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
     from certibit.data.losses.robust_losses import Tukey, Welsch
+    from certibit.data.mini_batch import MiniBatch, SamplingConstants, sampling_constants
     from certibit.data.noise import Uniform
     from certibit.data.problem import Constants, Problem, StronglyConvexProblem
     from certibit.data.problems.heterogeneity import Heterogeneity, heterogeneity
@@ -113,10 +114,12 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
     from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
     from certibit.solvers.methods.normalised_gd import NormalisedGD
+    from certibit.solvers.methods.page import PAGE
     from certibit.solvers.methods.scaffnew import Scaffnew
     from certibit.solvers.methods.scaffold import SCAFFOLD
     from certibit.solvers.methods.sgd import SGD
     from certibit.solvers.methods.tamuna import TAMUNA
+    from certibit.solvers.methods.vr_marina import VRMARINA
 
     # What a run takes and gives
     from certibit.solvers.runs.budget import Budget, Record
@@ -179,9 +182,11 @@ __all__ = [
     "GD",
     "MARINA",
     "METHODS",
+    "PAGE",
     "SCAFFOLD",
     "SGD",
     "TAMUNA",
+    "VRMARINA",
     "Array",
     "Assumption",
     "Biased",
@@ -234,6 +239,7 @@ __all__ = [
     "MeanSmoothness",
     "Messages",
     "Method",
+    "MiniBatch",
     "MomentumClipping",
     "MultinomialRegression",
     "NaiveParallelClip",
@@ -257,6 +263,7 @@ __all__ = [
     "Record",
     "Refusal",
     "RelaxedFunctions",
+    "SamplingConstants",
     "Scaffnew",
     "Setting",
     "Shared",
@@ -300,6 +307,7 @@ __all__ = [
     "problem",
     "relaxed_smoothness",
     "run",
+    "sampling_constants",
     "squared_norm",
     "total",
     "where",

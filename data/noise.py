@@ -5,7 +5,9 @@ A sample is a pure function of uniform numbers of [0, 1).
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import scipy
 from array_api_compat import is_cupy_array
@@ -14,6 +16,24 @@ from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
 
 Samples = Array
+
+
+class StochasticGradients(Protocol):
+    """The law of the stochastic gradients of a problem: a function of uniform numbers."""
+
+    def numbers(self, problem: Any) -> int:
+        """Return how many uniform numbers a sample of a client of a problem takes."""
+
+    def gradient(
+        self, problem: Any, x: Array, uniforms: Samples, exact: Callable[[Array], Array]
+    ) -> Array:
+        """Return stochastic gradients at points, (n, d, R), from (n, numbers, R) in [0, 1)."""
+
+    def largest_variance(self, problem: Any) -> float:
+        """Return a bound of (1/n) sum_i E|g_i(x) - grad f_i(x)|^2 for all x; perhaps infinite."""
+
+    def counted(self, problem: Any, sampled: bool) -> int:
+        """Return what a gradient of a client counts, stochastic or exact."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +61,17 @@ class Noise(ABC):
         """Return how many uniform numbers a sample in R^d takes."""
         return d
 
+    def numbers(self, problem: Any) -> int:
+        """Return how many uniform numbers a sample of a client of a problem takes."""
+        return self.uniforms(problem.d)
+
+    def gradient(
+        self, problem: Any, x: Array, uniforms: Samples, exact: Callable[[Array], Array]
+    ) -> Array:
+        """Return the exact gradients at points plus samples, (n, d, R)."""
+        gradients, noise = exact(x), self.sample(uniforms, problem.d)
+        return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
+
     @abstractmethod
     def sample(self, uniforms: Samples, d: int) -> Samples:
         """Make samples (n, d, R) of uniform numbers (n, uniforms(d), R)."""
@@ -48,6 +79,14 @@ class Noise(ABC):
     @abstractmethod
     def variance(self, d: int) -> float:
         """E|noise|^2 in R^d."""
+
+    def largest_variance(self, problem: Any) -> float:
+        """Return the largest (1/n) sum_i E|noise_i|^2 on a problem."""
+        return self.variance(problem.d)
+
+    def counted(self, problem: Any, sampled: bool) -> int:
+        """Return what a gradient of a client counts, stochastic or exact: 1."""
+        return 1
 
 
 class Uniform(Noise):

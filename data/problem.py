@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, TypeGuard
 
 from certibit.data.arrays import Array, array_namespace
-from certibit.data.noise import Noise
+from certibit.data.noise import StochasticGradients
 
 
 class StrongConvexity(Protocol):
@@ -120,8 +120,8 @@ class Problem(Protocol):
         """Number of features."""
 
     @property
-    def noise(self) -> Noise | None:
-        """The law of the noise of stochastic gradients, if there is any."""
+    def noise(self) -> StochasticGradients | None:
+        """The law of stochastic gradients, if there is any."""
 
     @property
     def per_run(self) -> tuple[str, ...]:

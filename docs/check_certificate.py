@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 WHOLE = {"counts", "class", "from", "to", "number"}  # of clients, of local steps, and places
-WHOLE |= {"at", "slope at", "assumption", "message", "block", "solution"}  # of descents
+WHOLE |= {"at", "slope at", "assumption", "message", "with", "block", "solution"}  # of descents
 MOST_STEPS = 10**6  # local steps whose factor is computed
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from check_certificate import end, numbers, once, positive, product, total
 
-LAWS = {"contraction": "alpha", "noise": "omega", "sample": None}
+LAWS = {"contraction", "noise", "sample", "difference"}
 
 
 def form(file, blocks, values=None, variance=0):
@@ -99,6 +99,8 @@ def lost(file, message):
     parts = {"contraction": 1 - own["alpha"], "noise": own["omega"], "sample": 0}
     if law == "sample":
         parts["sample"] = file["noise"]["relative"]
+    if law == "difference":  # of the noises of one sample at two points, whose distance is given
+        parts["difference"] = file["noise"]["difference"] ** 2
     n = sum(counts)
     count = counts[kind] if kind < len(counts) else n
     shares = [count, *(int(kind == i) for i in range(len(counts)))]
@@ -146,10 +148,16 @@ def inequality(file, one):
 def vanishing(file, one):
     """Return a form that is 0 in the mean, of a noise of messages or of sampled gradients."""
     message, counts = file["messages"][one["message"]], file["counts"]
-    (law,) = set(message) & {"noise", "sample"}
+    (law,) = set(message) & (LAWS - {"contraction"})
     noise, kind, blocks = message[law], message["class"], total((0, file["psi"]["blocks"]))
-    alone = law == "sample" or "omega_joint" not in file
+    alone = law != "noise" or "omega_joint" not in file
     count = counts[kind] if kind < len(counts) else 1
+    if "together" in one:  # both noises of a sample, of two clients
+        first = file["messages"][message["with"]]["sample"]
+        assert count > 1
+        blocks[0] = total((count - count**2, product(noise[0], first[0])))
+        blocks[1 + kind] = product(noise[1 + kind], first[1 + kind])
+        return form(file, blocks)
     if "known" not in one:  # clients draw independently: E sum_i |w_i|^2 = E |sum_i w_i|^2
         assert alone
         assert count > 1
@@ -159,10 +167,23 @@ def vanishing(file, one):
     place, known = one["block"], one["known"]  # orthogonal to what was known before it was drawn
     assert any(noise[place])
     assert not any(known[noise[place].index(1) :])
+    assert "with" not in message or before(file, message, place, known)
     assert place == 0 or (place == kind + 1 and count > 1)
     assert alone or len(counts) == 1
     blocks[place] = product(noise[place], known)
     return form(file, blocks)
+
+
+def before(file, message, place, known):
+    """Whether what is known was known before a sample, or is a gradient at a point that was."""
+    first = file["messages"][message["with"]]["sample"]
+    starts = [w.index(1) if any(w) else len(w) for w in first]
+    earlier = [
+        one["gradient"][place]
+        for one in file["evaluations"]
+        if not any(any(x[start:]) for x, start in zip(one["point"], starts, strict=True))
+    ]
+    return known in earlier or not any(known[starts[place] :])
 
 
 def require_sense(file):
@@ -180,6 +201,10 @@ def require_sense(file):
         for entries, before in zip(unknown, needed, strict=True):
             place = entries.index(1) if any(entries) else len(entries)
             assert not any([*entries[:place], *entries[place + 1 :], *before[place:]]), "order"
+    pairs = [(one["class"], one["with"]) for one in file["messages"] if "with" in one]
+    assert len(set(pairs)) == len(pairs), "a sample at more than two points"
+    assert all("sample" in file["messages"][i] for _, i in pairs)
+    assert all(file["messages"][i]["class"] == kind for kind, i in pairs)
     gradients = {(one["class"], str(one["point"])) for one in file["evaluations"]}
     assert len(gradients) == len(file["evaluations"]), "two gradients at one point"
 
@@ -238,7 +263,8 @@ def told(file):
     if "omega_joint" in file:
         words.append(f"messages that are drawn jointly with omega_joint = {file['omega_joint']}")
     if "noise" in file:
-        words.append(f"sampled gradients with relative noise {file['noise']['relative']}")
+        parts = (f"{name} {x}" for name, x in file["noise"].items())
+        words.append(f"sampled gradients with noise: {', '.join(parts)}")
     start = ", and Psi <= |x - x*|^2 at the start," if file["solution"] else ""
     return f"E[Psi+] <= Psi - {file['c']} {measure}{noise}{start} for {'; '.join(words)}"
 

@@ -8,7 +8,7 @@ so. The same class runs in simulation, on the wire and on symbols, without a cha
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from certibit.data.arrays import Array, array_namespace, plain_numbers
 from certibit.data.errors import Refusal
@@ -40,6 +40,22 @@ class Functions(Protocol):
         """Gradient of the shared function g at y, (1, d, R)."""
 
 
+class Sample:
+    """A sample that is drawn already, on every client: data, or noise."""
+
+
+class ExactGradients:
+    """Gradients without noise, of which a sample is nothing."""
+
+    def sample(self, slot: int | str) -> Sample:
+        """Draw nothing."""
+        return Sample()
+
+
+Slot: TypeAlias = int | str | Sample
+"""What a stochastic gradient is of: the next sample of a slot, or one that is drawn already."""
+
+
 class Gradients(Functions, Protocol):
     """The part of a problem that a method may use.
 
@@ -52,15 +68,19 @@ class Gradients(Functions, Protocol):
     """
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         """Gradients of all f_i at x, (n, d, R) or (1, d, R), as (n, d, R).
 
         With ``active`` only some clients evaluate their gradients: a mask (n, 1, R) bool, or the
         number of clients. The method must not use the gradients of the others. With ``sample``, the
         name of a slot such as ``"control"`` or the number of a local step, the gradients are
-        stochastic if the problem has noise; each slot is used once in a round.
+        stochastic if the problem has noise; each slot is used once in a round. With a sample of
+        :meth:`sample` they are those of this sample, at as many points as are asked for.
         """
+
+    def sample(self, slot: int | str) -> Sample:
+        """Draw the next sample xi_i of a slot on every client: grad(x, sample=xi) is of it."""
 
 
 class Solution(Protocol):

@@ -390,6 +390,7 @@ class FunctionClass:
             L_f=None if self.L_f is None else self.L_f / unit,
             classes=tuple(replace(one, mu=one.mu / unit, L=one.L / unit) for one in self.classes),
             assumptions=tuple(one.in_units(unit) for one in self.assumptions),
+            noise=self.noise and self.noise.in_units(unit),
         )
 
     @property

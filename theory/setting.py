@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from certibit.data.errors import Refusal
+from certibit.data.mini_batch import MiniBatch, sampling_constants
 from certibit.data.problem import Constants, Problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import downward
@@ -31,6 +32,8 @@ class Setting:
         The compressor of every client, perhaps with one of the server.
     shared_minimiser : bool
         Whether all f_i have the same minimiser; looked at only for a method that needs it.
+    of_samples : float, optional
+        The difference below, of the mini-batches of a problem; 0 for other problems.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Setting:
     d: int
     compressor: Compressor
     shared_minimiser: bool = True
+    of_samples: float | None = None
 
     @classmethod
     def of(
@@ -60,14 +64,22 @@ class Setting:
         """
         view = fitted_view(method, problem)
         sent = fitted_compressor(method, compressor, problem.d)
-        return cls(view.constants, view.n, view.d, sent, _fits(method, view))
+        fits = _fits(method, view)
+        return cls(view.constants, view.n, view.d, sent, fits, _of_samples(view))
 
     @classmethod
     def at(cls, experiment: Experiment[Any]) -> Self:
         """Return the setting of an experiment, whose parts fit each other already."""
         problem = experiment.problem
         fits = _fits(experiment.method, problem)
-        return cls(problem.constants, problem.n, problem.d, experiment.compressor, fits)
+        return cls(
+            problem.constants,
+            problem.n,
+            problem.d,
+            experiment.compressor,
+            fits,
+            _of_samples(problem),
+        )
 
     def by_smoothness(self) -> Self:
         """Return the setting with the clients renumbered by their L_i, from small to large."""
@@ -111,6 +123,14 @@ class Setting:
         return self.L / self.mu
 
     @property
+    def difference(self) -> float:
+        """The l with (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= l^2 |x - y|^2 for noises of one sample.
+
+        Where no problem is given it is L_tilde, which holds for samples of one L_i-smooth function.
+        """
+        return self.constants.L_tilde if self.of_samples is None else self.of_samples
+
+    @property
     def omega(self) -> float:
         """Relative variance of the compressor."""
         return self.compressor.omega(self.d)
@@ -145,6 +165,12 @@ class Setting:
     def omega_down(self) -> float:
         """Relative variance of the server's compressor; 0 if it broadcasts uncompressed vectors."""
         return downward(self.compressor).omega(self.d)
+
+
+def _of_samples(problem: Any) -> float:
+    if isinstance(problem.noise, MiniBatch):
+        return sampling_constants(problem).difference
+    return 0.0  # of exact gradients, and of noise that is added at every point
 
 
 def _fits(method: type[Method] | Method, problem: Problem) -> bool:

@@ -60,6 +60,11 @@ class Loss(ABC):
         """The smallest nu with phi'' >= -nu everywhere: 0 for a convex loss."""
         return 0.0
 
+    @property
+    def steepness(self) -> float:
+        """The largest |phi'|, for all targets; infinite where there is none or none is stated."""
+        return math.inf
+
     @abstractmethod
     def value(self, z: Array, b: Array) -> Array:
         """Return phi(z; b)."""

@@ -27,6 +27,10 @@ class Logistic(Loss):
     def smoothness(self) -> float:
         return 0.25
 
+    @property
+    def steepness(self) -> float:
+        return 1.0
+
     def value(self, z: Array, b: Array) -> Array:
         xp = array_namespace(z)
         return xp.log1p(xp.exp(-xp.abs(z))) - xp.minimum(b * z, 0.0)

@@ -70,6 +70,10 @@ class Huber(Loss):
     def smoothness(self) -> float:
         return 1.0
 
+    @property
+    def steepness(self) -> float:
+        return self.delta
+
     def value(self, z: Array, b: Array) -> Array:
         r = z - b
         clipped = self._clipped(r)
@@ -123,6 +127,10 @@ class SmoothedHinge(Loss):
     @property
     def smoothness(self) -> float:
         return 1.0 / self.gamma
+
+    @property
+    def steepness(self) -> float:
+        return 1.0
 
     def value(self, z: Array, b: Array) -> Array:
         lack = 1.0 - b * z

@@ -39,6 +39,10 @@ class Welsch(Loss):
         return 1.0
 
     @property
+    def steepness(self) -> float:
+        return self.c * math.exp(-0.5) / math.sqrt(2)  # at (r/c)^2 = 1/2
+
+    @property
     def weak_convexity(self) -> float:
         return 2 * math.exp(-1.5)
 
@@ -85,6 +89,10 @@ class Tukey(Loss):
     @property
     def smoothness(self) -> float:
         return 1.0
+
+    @property
+    def steepness(self) -> float:
+        return self.c * 16 / (25 * math.sqrt(5))  # at u = 1/5
 
     @property
     def weak_convexity(self) -> float:

@@ -147,8 +147,25 @@ class LinearModel(RidgeProblem):
         return array_namespace(x).sum(products, axis=0, keepdims=True) + self.ridge * v
 
     def _bare_grad(self, x: Array, ridge: float) -> Array:
-        slopes = self.weights * self.loss.slope(self._predict(x), self.targets)
-        return self.rows.backward(slopes, ridge, x)
+        return self.rows.backward(self.row_slopes(x), ridge, x)
+
+    @property
+    def row_weights(self) -> Array:
+        """The w_is, (n, m, 1); 0 for empty rows."""
+        return self.weights
+
+    @property
+    def row_loss(self) -> Loss:
+        """The loss phi of a row."""
+        return self.loss
+
+    def row_slopes(self, x: Array) -> Array:
+        """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
+        return self.weights * self.loss.slope(self._predict(x), self.targets)
+
+    def grad_of_rows(self, x: Array, multiples: Array) -> Array:
+        """Gradients of the f_i whose rows count (n, m, R) times, as (n, d, R)."""
+        return self.rows.backward(multiples * self.row_slopes(x), self.ridge_f, x)
 
     def _bare_value(self, x: Array) -> Array:
         return self._mean(self.loss.value(self._predict(x), self.targets))

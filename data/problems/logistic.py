@@ -14,7 +14,12 @@ from certibit.data.arrays import Array, array_namespace
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import Division
 from certibit.data.files.splits import split as deal
-from certibit.data.losses.logistic_loss import exponent_limit, logistic_divergence, sigmoid
+from certibit.data.losses.logistic_loss import (
+    Logistic,
+    exponent_limit,
+    logistic_divergence,
+    sigmoid,
+)
 from certibit.data.memory import require_memory
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
@@ -140,12 +145,29 @@ class LogisticRegression(RidgeProblem):
         return xp.sum(products, axis=0, keepdims=True) + self.ridge * v
 
     def _bare_grad(self, x: Array, ridge: float) -> Array:
-        # -(1/m) / (1 + exp(z)) per row; in place where the temporary is our own
+        return self.rows.backward(self.row_slopes(x), ridge, x)
+
+    @property
+    def row_weights(self) -> Array:
+        """1/m for every row, (n, m, 1)."""
+        return 0 * self.rows.squared_norms + 1 / self.m
+
+    @property
+    def row_loss(self) -> Logistic:
+        """The logistic loss of b_is = 1, as the rows hold the labels."""
+        return Logistic()
+
+    def row_slopes(self, x: Array) -> Array:
+        """-(1/m)/(1 + exp(z)) at points (n, d, R) or (1, d, R), z = b_is a_is' x; (n, m, R)."""
         z = self.rows.forward(x)
         xp = array_namespace(z)
         z = xp.exp(xp.minimum(z, exponent_limit(z)))
-        z += 1.0
-        return self.rows.backward((-1.0 / self.m) / z, ridge, x)
+        z += 1.0  # in place: the temporary is our own
+        return (-1.0 / self.m) / z
+
+    def grad_of_rows(self, x: Array, multiples: Array) -> Array:
+        """Gradients of the f_i whose rows count (n, m, R) times, as (n, d, R)."""
+        return self.rows.backward(multiples * self.row_slopes(x), self.ridge_f, x)
 
     def _bare_value(self, x: Array) -> Array:
         z = self.rows.forward(x)

@@ -168,9 +168,29 @@ class NonconvexModel(NonconvexProblem):
 
     def grad(self, x: Array) -> Array:
         """Gradients of all f_i at (n, d, R), or at one point (1, d, R), as (n, d, R)."""
-        slopes = self.weights * self.loss.slope(self.rows.forward(x), self.targets)
+        return self.rows.backward(self.row_slopes(x)) + self._regulariser(x)
+
+    def _regulariser(self, x: Array) -> Array:
         square = 1 + x * x
-        return self.rows.backward(slopes) + 2 * self.lam * x / (square * square)
+        return 2 * self.lam * x / (square * square)
+
+    @property
+    def row_weights(self) -> Array:
+        """The w_is, (n, m, 1); 0 for empty rows."""
+        return self.weights
+
+    @property
+    def row_loss(self) -> Loss:
+        """The loss phi of a row."""
+        return self.loss
+
+    def row_slopes(self, x: Array) -> Array:
+        """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
+        return self.weights * self.loss.slope(self.rows.forward(x), self.targets)
+
+    def grad_of_rows(self, x: Array, multiples: Array) -> Array:
+        """Gradients of the f_i whose rows count (n, m, R) times, as (n, d, R)."""
+        return self.rows.backward(multiples * self.row_slopes(x)) + self._regulariser(x)
 
     def value(self, x: Array) -> Array:
         """f(x) at shared points (1, d, R), as an array (R,)."""

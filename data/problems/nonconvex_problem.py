@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.data.noise import Noise
+from certibit.data.noise import StochasticGradients
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,12 +26,12 @@ class NonconvexProblem(ABC):
     ----------
     x_0 : array (1, d, R) or (1, d, 1)
         Where runs start.
-    noise : Noise, optional
-        The law of the noise of stochastic gradients.
+    noise : StochasticGradients, optional
+        The law of stochastic gradients.
     """
 
     x_0: Array
-    noise: Noise | None = None
+    noise: StochasticGradients | None = None
 
     per_run: ClassVar[tuple[str, ...]] = ("x_0",)
     view: ClassVar[str] = "plain"
@@ -116,7 +116,8 @@ class NonconvexProblem(ABC):
     @property
     def specification(self) -> dict[str, object]:
         """The definition of the problem, ready for JSON."""
-        noise = _described(self.noise) if self.noise else None
+        noise: Any = self.noise
+        noise = _described(noise) if noise else None
         return {
             "name": self.name,
             "n": self.n,

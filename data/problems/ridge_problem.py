@@ -6,7 +6,7 @@ Every f_i and g hold a ridge. Moving ridge between them changes the view, not th
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array, array_namespace, fetched
 from certibit.data.errors import Refusal
+from certibit.data.mini_batch import MiniBatch
 from certibit.data.numbers import require_possible_kappa
 from certibit.data.own.description import state
 from certibit.data.problem import Constants
@@ -47,6 +48,8 @@ class RidgeProblem(ABC):
         The minimiser of f + g.
     start : array of shape (1, d, 1), optional
         Where runs start; by default, the origin.
+    noise : MiniBatch, optional
+        The law of stochastic gradients.
     """
 
     name: str
@@ -57,8 +60,8 @@ class RidgeProblem(ABC):
     ridge_g: float
     x_star: Array
     start: Array | None = None
+    noise: MiniBatch | None = None
 
-    noise: ClassVar[None] = None
     per_run: ClassVar[tuple[str, ...]] = ()
 
     __getstate__ = state  # pickled without what is computed from it
@@ -212,6 +215,7 @@ class RidgeProblem(ABC):
             "fingerprint": self.fingerprint,
             "view": self.view,
             **({} if self.start is None else {"x_0": self.start.ravel().tolist()}),
+            **({} if self.noise is None else {"noise": asdict(self.noise)}),
         }
 
     def __repr__(self) -> str:

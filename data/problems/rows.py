@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, add_scaled, array_namespace
+from certibit.data.arrays import Array, add_scaled, array_namespace, fetched
 from certibit.data.errors import Refusal
 from certibit.data.own.description import state
 
@@ -67,6 +68,16 @@ class DenseRows:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
         weighted = self._matrix * array_namespace(weights).reshape(weights, (-1, 1))
         return weighted.T @ self._matrix
+
+    @cached_property
+    def squared_norms(self) -> Array:
+        """The |a_is|^2, (n, m, 1)."""
+        return array_namespace(self.stack).sum(self.stack**2, axis=2, keepdims=True)
+
+    def steepness(self, weights: NDArray[np.float64]) -> float:
+        """Largest eigenvalue of the sum over all rows of weight a a'; weights are (n, m, 1)."""
+        roots = np.sqrt(weights).reshape(-1, 1)
+        return largest_eigenvalue(scipy.sparse.csr_array(roots * fetched(self._matrix)))
 
     @cached_property
     def _matrix(self) -> Array:
@@ -124,6 +135,18 @@ class SparseRows:
         n, m, _ = self.shape
         weighted = scipy.sparse.diags_array(weights.reshape(n * m)) @ self.stacked
         return (self.stacked.T @ weighted).toarray()
+
+    @cached_property
+    def squared_norms(self) -> Array:
+        """The |a_is|^2, (n, m, 1)."""
+        n, m, _ = self.shape
+        squares = self.stacked.multiply(self.stacked).sum(axis=1)
+        return array_namespace(squares).reshape(squares, (n, m, 1))
+
+    def steepness(self, weights: NDArray[np.float64]) -> float:
+        """Largest eigenvalue of the sum over all rows of weight a a'; weights are (n, m, 1)."""
+        roots = scipy.sparse.diags_array(np.sqrt(weights).ravel())
+        return largest_eigenvalue(scipy.sparse.csr_array(roots @ self.stacked))
 
 
 Rows = DenseRows | SparseRows

@@ -17,6 +17,7 @@ from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.loss_selector import loss_named
 from certibit.data.losses.multinomial_loss import Multinomial
+from certibit.data.mini_batch import MiniBatch
 from certibit.data.noise import Uniform
 from certibit.data.numbers import whole
 from certibit.data.own.own_file import file_and_name, is_own, load_file
@@ -36,6 +37,8 @@ _NONCONVEX = "nonconvex"
 _NOISE = "noise"
 _IN_FILES = ("in-order", "column")
 """Splits of rows that stay in files."""
+_BATCH = "batch"
+_REPLACEMENT = ":replacement"
 
 
 def problem(
@@ -48,6 +51,7 @@ def problem(
     mu: float | None = None,
     nonconvex: float | None = None,
     noise: float | None = None,
+    batch: int | MiniBatch | None = None,
     seed: int = 0,
     split: str = "shuffled",
     weighting: Weighting = "rows",
@@ -64,7 +68,8 @@ def problem(
         catalogue or by a path: ``a5a@87``, ``breast-cancer@9``, ``/path/file@20``.
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
         Both end with ``:nonconvex`` or ``:nonconvex=<number>`` for a problem that is not convex;
-        see ``nonconvex``. Then ``:noise=<number>`` may follow.
+        see ``nonconvex``. Then ``:noise=<number>`` may follow, and after data ``:batch=<b>`` or
+        ``:batch=<b>:replacement``.
         ``path/to/file.py:NAME`` is a problem that a file of your own makes, or its function that
         returns one.
         Anything else are your own rows X, (N, d), with the targets y.
@@ -88,6 +93,9 @@ def problem(
     noise : float, optional
         For a nonconvex problem with stochastic gradients: their noise has independent entries that
         are uniform on [-noise, noise]/sqrt(d), so that its length is at most this number.
+    batch : int or MiniBatch, optional
+        For a problem of rows with stochastic gradients: those of so many rows of every client,
+        drawn uniformly, without replacement if a number is given.
     seed : int
         Seed of the split, or of the random quadratic.
     split : str
@@ -125,8 +133,8 @@ def problem(
     NonconvexModel('own data@5', n=5, d=10, lam=0, loss='welsch')
     """
     if isinstance(data, str) and is_own(data):
-        given = (y, clients, mu, kappa, nonconvex, noise, loss, split)
-        if given != (None, None, None, None, None, None, "logistic", "shuffled"):
+        given = (y, clients, mu, kappa, nonconvex, noise, batch, loss, split)
+        if given != (None, None, None, None, None, None, None, "logistic", "shuffled"):
             raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
         return _from_file(data)
     _require_number("mu", mu, 0.001)
@@ -135,6 +143,7 @@ def problem(
     _require_number("noise", noise, 0.1)
     phi = _loss(loss)
     if isinstance(data, str):
+        data, batch = _batched(data, batch)
         data, noise = _worded(data, _NOISE, noise, None)
         data, nonconvex = _worded(data, _NONCONVEX, nonconvex, LAM)
         data, clients = _selected(data, y, clients)
@@ -146,11 +155,12 @@ def problem(
     if isinstance(data, str) and data.partition(":")[0] == "quadratic":
         if (loss, split) != ("logistic", "shuffled"):
             raise Refusal("a quadratic has no rows, so no loss and no split; leave them out")
-        return _noisy(_quadratic(data, _count(clients), seed, nonconvex, **convexity), noise)
+        made = _quadratic(data, _count(clients), seed, nonconvex, **convexity)
+        return _sampled(made, noise, batch)
     if isinstance(clients, str):
         split, clients = _rule_and_count(clients)
     if split.partition(":")[0] in _IN_FILES:
-        return _in_files(data, split, nonconvex, noise, storage)(
+        return _in_files(data, split, nonconvex, noise, batch, storage)(
             data, _count(clients), split, phi, weighting=weighting, **convexity
         )
     dataset = _dataset(data, y, name, phi, download)
@@ -159,14 +169,14 @@ def problem(
     counted = isinstance(clients, int | np.integer)
     equal = counted and split.partition(":")[0] != "dirichlet"
     if isinstance(phi, Logistic) and equal and nonconvex is None:
-        made = LogisticRegression.from_data(dataset, int(clients), split=split, **choice)
-        return _noisy(made, noise)
+        plain = LogisticRegression.from_data(dataset, int(clients), split=split, **choice)
+        return _sampled(plain, noise, batch)
     if counted:
         shares = divide(dataset, int(clients), split, seed)
     else:
         shares, split = by_client(np.asarray(clients), len(dataset.b)), "given"
     choice |= {"weighting": weighting, "split": split}
-    return _noisy(_of_shares(dataset, shares, phi, choice), noise)
+    return _sampled(_of_shares(dataset, shares, phi, choice), noise, batch)
 
 
 def _require_complete(y: Any, clients: Any) -> None:
@@ -180,10 +190,10 @@ def _require_complete(y: Any, clients: Any) -> None:
 
 def _in_files(data: Any, split: str, *others: object) -> Callable[..., RidgeProblem]:
     """Return what makes problems of rows that stay in files; an extension."""
-    if not isinstance(data, str) or others != (None, None, None):
+    if not isinstance(data, str) or others != (None, None, None, None):
         raise Refusal(
             f"the split {split!r} is of the rows of a file, for a convex problem; give the path of "
-            "the file and neither nonconvex, noise nor storage, or another split"
+            "the file and neither nonconvex, noise, batch nor storage, or another split"
         )
     try:
         made: Callable[..., RidgeProblem]
@@ -269,6 +279,40 @@ def _worded(
             f"the problem {selector!r} cannot be read; expected {plain}{rest}:{word}={LAM:g} with "
             "a number"
         ) from None
+
+
+def _batched(selector: str, said: int | MiniBatch | None) -> tuple[str, int | MiniBatch | None]:
+    """Return a selector without its last words ``:batch=<b>`` and ``:replacement``, and the b."""
+    again = selector.endswith(_REPLACEMENT)
+    rest, colon, words = selector.removesuffix(_REPLACEMENT).rpartition(":")
+    found, equals, number = words.partition("=")
+    if not colon or "@" not in rest or found != _BATCH:
+        return selector, said
+    b = whole(number) if equals else None
+    if b is None or said is not None:
+        raise Refusal(
+            f"the problem {selector!r} cannot be read; expected {rest}:{_BATCH}=8 with a whole "
+            "number, and no batch beside it"
+        )
+    return rest, MiniBatch(b, replacement=again)
+
+
+def _sampled(
+    made: RidgeProblem | NonconvexProblem, sigma: float | None, batch: int | MiniBatch | None
+) -> RidgeProblem | NonconvexProblem:
+    """Return a problem with stochastic gradients, where they are asked for."""
+    if batch is None:
+        return _noisy(made, sigma)
+    if sigma is not None:
+        raise Refusal(f"noise = {sigma:g} and mini-batches of one problem; give one of the two")
+    if isinstance(batch, int) and not isinstance(batch, bool):
+        batch = MiniBatch(batch)
+    if not isinstance(batch, MiniBatch):
+        raise Refusal(f"batch = {batch!r} is no number of rows; give such as batch=8")
+    given: Any = made
+    batch.require_possible(given)
+    again = _REPLACEMENT if batch.replacement else ""
+    return replace(given, noise=batch, name=f"{made.name}:{_BATCH}={batch.b}{again}")
 
 
 def _noisy(

@@ -34,7 +34,7 @@ class RelaxedProblem(NonconvexProblem):
         return f"{type(self).__name__}(n={self.n}, d={self.d}, {constants}, noise={self.noise})"
 
     def _sigma(self) -> float:
-        return self.noise.sigma if self.noise else 0.0
+        return float(getattr(self.noise, "sigma", 0.0))
 
     def _gap_at_start(self) -> float:
         return float(array_namespace(self.x_0).max(self.gap(self.x_0)))

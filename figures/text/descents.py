@@ -45,7 +45,10 @@ def describe_descent(account: DescentAccount) -> str:
         pairs = ", ".join(f"{one.c:.4g} with {one.e:.4g}" for one in account.frontier)
         lines.append(f"{'noise':12}smallest e for some c, each with its own Psi: {pairs}")
     elif proof.functions.noise and proof.c > 0:
-        lines.append(f"{'noise':12}none: {account.method.name} samples no gradients")
+        why = f"{account.method.name} samples no gradients"
+        if proof.reduces_variance:
+            why = "that of one sample at two points nearly cancels, and e = 0"
+        lines.append(f"{'noise':12}none: {why}")
     if account.step_name is not None:
         lines.append(f"{'step size':12}{_steps(account)}")
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)

@@ -8,10 +8,12 @@ import numpy as np
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.errors import Refusal
+from certibit.data.mini_batch import MiniBatch
 from certibit.data.problem import Problem
 from certibit.solvers.clock.network import Network
 from certibit.solvers.clock.timed_ledger import EachClient, TimedLedger
 from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.oracle import Oracle
@@ -62,7 +64,7 @@ class TimedOracle(Oracle):
     """The gradient oracle of a simulation; gradients take time."""
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         """Evaluate the gradient of f_i at x_i on every client; (n, d, R)."""
         gradients = super().grad(x, active, sample)
@@ -85,6 +87,11 @@ def timed_world(
     Refusal
         If the run is on a device, or the network is one of another number of clients.
     """
+    if isinstance(experiment.problem.noise, MiniBatch):
+        raise Refusal(
+            "the seconds of a network are those of whole gradients, not of mini-batches; leave "
+            "the network or the batch out"
+        )
     channel, oracle = simulated_world(experiment, seeds, wire)
     if not is_numpy(channel.template):
         raise Refusal("a network's seconds are counted on the host; choose the library numpy")

@@ -17,7 +17,7 @@ from certibit.solvers.cohorts.crowd import Crowd
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
-from certibit.solvers.method import Schedule
+from certibit.solvers.method import Sample, Schedule, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.ownership import (
@@ -192,30 +192,41 @@ class CohortOracle:
         self,
         x: CohortArray,
         active: CohortArray | int | None = None,
-        sample: int | str | None = None,
+        sample: Slot | None = None,
     ) -> CohortArray:
         """Evaluate the gradient of f_i at x_i on the clients of the cohort; (n, d, 1).
 
         A number of clients that are active is the size of the cohort, which is then drawn.
         """
         if sample is not None and self.problem.noise is not None:
-            raise Refusal(
-                f"{self.problem.name} has stochastic gradients, and a cohort world has none; leave "
-                "the noise or the cohort world out"
-            )
+            raise self._stochastic()
         crowd = self.channel.crowd
         if isinstance(active, CohortArray):
             count = int(active.all_rows.sum())
         else:
             count = self.n if active is None else active
             self._gather(count)
-        self.channel.ledger.evaluate(_EVERYONE, count, self.n)
+        noise = self.problem.noise
+        each = 1 if noise is None else noise.counted(self.problem, sampled=False)
+        self.channel.ledger.evaluate(_EVERYONE, each * count, each * self.n)
         rows = self.parts.of(crowd.clients).grad(x.rows)
         return CohortArray(crowd, np.asarray(rows), None, True)
 
     def grad_g(self, y: CohortArray) -> CohortArray:
         """Evaluate the gradient of g; (1, d, 1). Not counted: g is a known quadratic."""
         return self.problem.grad_g(y)
+
+    def sample(self, slot: int | str) -> Sample:
+        """Draw nothing: gradients are exact."""
+        if self.problem.noise is not None:
+            raise self._stochastic()
+        return Sample()
+
+    def _stochastic(self) -> Refusal:
+        return Refusal(
+            f"{self.problem.name} has stochastic gradients, and a cohort world has none; leave "
+            "the noise or the cohort world out"
+        )
 
     def _gather(self, count: int) -> None:
         crowd = self.channel.crowd

@@ -6,7 +6,7 @@ and gets the messages of all others, whose mean every process computes itself, i
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,3 +123,16 @@ class OwnGradient:
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         """Return the gradient, (1, d, 1), wherever it is asked for."""
         return self.gradient
+
+    def sample(self, slot: int | str) -> NoReturn:
+        """Refused: a backward pass leaves the gradient at one point.
+
+        Raises
+        ------
+        Refusal
+            Always.
+        """
+        raise Refusal(
+            "a sample is taken at two points, and a backward pass leaves its gradient at one; "
+            "choose another method"
+        )

@@ -7,6 +7,7 @@ from functools import reduce
 import numpy as np
 
 from certibit.data.errors import Refusal
+from certibit.data.mini_batch import NO_BATCHES, MiniBatch
 from certibit.data.own.description import description
 from certibit.data.problem import Problem
 from certibit.data.quiet_machine import quiet_machine
@@ -86,6 +87,8 @@ def simulate_events(
             "an event run needs an accuracy, or a limit of rounds, bits, gradients or "
             "network_seconds"
         )
+    if isinstance(problem.noise, MiniBatch):
+        raise Refusal(f"{NO_BATCHES}; leave batch out, or give noise")
     run_seeds = fitted_seeds(seeds, 1)
     runs, n, d = np.arange(len(run_seeds)), problem.n, problem.d
     x = problem.x_0 + np.zeros((1, 1, runs.size))

@@ -15,6 +15,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
 from certibit.solvers.clock.network import Clients
 from certibit.solvers.events.event_method import Each
+from certibit.solvers.method import Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle
 
@@ -139,7 +140,7 @@ class EventOracle(Oracle):
     """Gradients of f = (1/n) sum_i f_i with noise: every client draws from all data."""
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         """Evaluate one stochastic gradient of f at x, (1, d, R)."""
         self.count(1)

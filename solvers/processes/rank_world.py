@@ -15,12 +15,12 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.compressors.wire import Float32, Layout, Message, Shared
-from certibit.solvers.method import Schedule
+from certibit.solvers.method import Schedule, Slot
 from certibit.solvers.processes.rank_array import RankArray, Share
 from certibit.solvers.processes.ranks import Ranks
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Runs, let_through
-from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.oracle import DrawnSample, Oracle
 from certibit.solvers.state import narrow
 
 _NUMBER = Layout(((Float32(), 1),))
@@ -217,21 +217,29 @@ class RankOracle:
         return replace(self, whole=self.whole.at(runs), problem=narrow(self.problem, runs))
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> RankArray:
         """Evaluate the gradient of f_i at x_i on every client of the rank."""
-        share, runs = self.ranks.share(self.n), self.whole.runs
+        sampled = self.whole.drawn(sample)
+        share, runs, tape = self.ranks.share(self.n), self.whole.runs, self.whole.tape
+        drawn = sampled is not None
         if active is None or isinstance(active, int):
-            self.whole.count(self.n if active is None else active)
+            self.whole.count(self.n if active is None else active, drawn)
         elif len(active) in (1, self.n):
-            self.whole.count(let_through(np.asarray(active), (self.n, 1, len(runs))))
+            self.whole.count(let_through(np.asarray(active), (self.n, 1, len(runs))), drawn)
         else:
-            self.apart[runs] += let_through(np.asarray(active), (share.own, 1, len(runs)))
-        gradients = self.problem.grad(share.rows(x))
-        if sample is not None and self.whole.tape is not None:
-            noise = self.whole.tape.draw(sample, self.n, self.d)
-            gradients = gradients + share.rows(noise).astype(gradients.dtype)
-        return share.array(gradients)
+            each = tape.noise.counted(self.problem, drawn) if tape else 1
+            own = let_through(np.asarray(active), (share.own, 1, len(runs)))
+            self.apart[runs] += each * own
+        point = share.rows(x)
+        if tape is None or sampled is None:
+            return share.array(self.problem.grad(point))
+        of_rank = share.rows(sampled)
+        return share.array(tape.noise.gradient(self.problem, point, of_rank, self.problem.grad))
+
+    def sample(self, slot: int | str) -> DrawnSample:
+        """Draw the next sample of a slot on every client."""
+        return self.whole.sample(slot)
 
     def count(self, gradients: Any) -> None:
         """Count gradients of all clients together in one step."""

@@ -8,6 +8,7 @@ from certibit.data.arrays import Array
 from certibit.data.memory import require_memory
 from certibit.data.problem import Problem
 from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.method import ExactGradients, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Ledger
@@ -48,14 +49,14 @@ def _numbers_of_state(experiment: Experiment[Problem]) -> int:
 
 
 @dataclass(frozen=True)
-class _Gradients:
+class _Gradients(ExactGradients):
     """The gradients of no runs."""
 
     n: int
     d: int
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         return np.zeros((self.n, self.d, 0))
 

@@ -1,13 +1,22 @@
 """The gradient oracle of a simulation, which counts the gradients."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem
+from certibit.solvers.method import Sample, Slot
 from certibit.solvers.simulation.device import DeviceLedger, Turn
 from certibit.solvers.simulation.ledger import Bits, Ledger, Runs, let_through, some_of
 from certibit.solvers.simulation.tape import Tape
 from certibit.solvers.state import narrow
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSample(Sample):
+    """A sample as the uniform numbers that it is made from, (n, ., R); None for no noise."""
+
+    uniforms: Array | None
 
 
 @dataclass(frozen=True)
@@ -39,29 +48,44 @@ class Oracle:
         )
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         """Evaluate the gradient of f_i at x_i on every client; (n, d, R).
 
         With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
         there is none in any run, 0 is given and nothing evaluated; a device does not look.
-        With ``sample`` the next noise of that slot is added, if there is any.
+        With ``sample`` they are stochastic, if there is any noise: of the next sample of a slot, or
+        of one that is drawn already.
         """
+        sampled = self.drawn(sample)
         if active is None:
             active = self.problem.n
         if not isinstance(active, int):
             active = let_through(active, (self.problem.n, 1, len(self.runs)))
-        self.count(active)
+        self.count(active, sampled is not None)
         some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
-        gradients = self._evaluated(x) if some else self._nothing(x)
-        if sample is None or self.tape is None:
-            return gradients
-        noise = self.tape.draw(sample, self.n, self.d)
-        return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
+        if self.tape is None or sampled is None:
+            return self._evaluated(x) if some else self._nothing(x)
+        exact = self._evaluated if some else self._nothing
+        return self.tape.noise.gradient(self.problem, x, sampled, exact)
 
-    def count(self, gradients: Bits) -> None:
+    def sample(self, slot: int | str) -> "DrawnSample":
+        """Draw the next sample of a slot on every client."""
+        return DrawnSample(self.drawn(slot))
+
+    def drawn(self, sample: Slot | None) -> Array | None:
+        """Return the uniform numbers of a sample, (n, ., R); None where gradients are exact."""
+        if isinstance(sample, DrawnSample):
+            return sample.uniforms
+        if sample is None or self.tape is None:
+            return None
+        slot: Any = sample
+        return self.tape.uniforms(slot, self.n, self.tape.noise.numbers(self.problem))
+
+    def count(self, gradients: Bits, sampled: bool = False) -> None:
         """Count gradients of all clients together in one step: a number, or one for each run."""
-        self.ledger.evaluate(self.runs, gradients, self.problem.n)
+        each = self.tape.noise.counted(self.problem, sampled) if self.tape else 1
+        self.ledger.evaluate(self.runs, each * gradients, each * self.problem.n)
 
     def _evaluated(self, x: Array) -> Array:
         return self.problem.grad(x)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.arrays import Array, is_numpy
-from certibit.data.noise import Noise, Samples
+from certibit.data.noise import Samples, StochasticGradients
 from certibit.solvers.simulation.device import DeviceStreams, Turn
 from certibit.solvers.simulation.randomness import Streams
 
@@ -23,20 +23,22 @@ class Tape:
 
     Parameters
     ----------
-    noise : Noise
-        Its law.
+    noise : StochasticGradients
+        Their law.
     streams : Streams
         Random numbers of the different seeds of the batch.
     places : (R,) int, or Turn
         The place of the seed of every run among these.
     """
 
-    noise: Noise
+    noise: StochasticGradients
     streams: Streams | DeviceStreams
     places: Any
 
     @classmethod
-    def of(cls, noise: Noise, seeds: Sequence[int], template: Array | None = None) -> "Tape":
+    def of(
+        cls, noise: StochasticGradients, seeds: Sequence[int], template: Array | None = None
+    ) -> "Tape":
         """Make the tape of a batch of runs with their seeds, some of which may be equal.
 
         With a template on a device, the noise is made there.
@@ -53,10 +55,14 @@ class Tape:
 
     def draw(self, slot: int | str, n: int, d: int) -> Samples:
         """Return the next sample of a slot for every client and run, (n, d, R)."""
-        shape, everyone = (n, self.noise.uniforms(d)), (self.places, slice(None))
+        noise: Any = self.noise
+        return noise.sample(self.uniforms(slot, n, noise.uniforms(d)), d)
+
+    def uniforms(self, slot: int | str, n: int, count: int) -> Samples:
+        """Return the next uniform numbers of a slot for every client and run, (n, count, R)."""
+        everyone = self.places, slice(None)
         seeds, spread = everyone if isinstance(self.places, Turn) else self._seeds
-        uniforms = self.streams.uniform(f"noise {slot}", seeds, shape)
-        return self.noise.sample(uniforms, d)[:, :, spread]
+        return self.streams.uniform(f"noise {slot}", seeds, (n, count))[:, :, spread]
 
     @cached_property
     def _seeds(self) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 """Stochastic gradients: what is assumed of the noise of the gradients that a method samples."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
@@ -19,6 +20,10 @@ class GradientNoise:
     ----------
     relative : float
         The part of the variance that grows with the gradient.
+    difference : float, optional
+        l with (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= l^2 |x - y|^2 for one sample at two points, as
+        variance reduction takes it. For mini-batches of b samples, each of which is l-smooth in the
+        mean, it is l/sqrt(b). Without it nothing is known of such a sample.
 
     Examples
     --------
@@ -28,6 +33,7 @@ class GradientNoise:
     """
 
     relative: float = 0.0
+    difference: float | None = None
 
     def __post_init__(self) -> None:
         plain_numbers(self)
@@ -36,3 +42,14 @@ class GradientNoise:
                 f"relative = {self.relative!r} is no part of a variance; give a finite number "
                 "of at least 0"
             )
+        if not (self.difference is None or is_constant(self.difference)):
+            raise Refusal(
+                f"difference = {self.difference!r} is no bound of the change of a noise; give a "
+                "finite number of at least 0"
+            )
+
+    def in_units(self, unit: float) -> Self:
+        """Return the noise for the functions divided by a unit."""
+        if self.difference is None:
+            return self
+        return replace(self, difference=self.difference / unit)

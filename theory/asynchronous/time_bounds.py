@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
+from certibit.data.mini_batch import NO_BATCHES, MiniBatch
 from certibit.data.problem import Constants, Problem
 from certibit.solvers.events.asynchronous_sgd import AsynchronousSGD
 from certibit.solvers.events.event_method import EventMethod
@@ -55,8 +56,10 @@ class Stationarity:
         plain = problem.plain
         if not isinstance(plain.constants, Constants):
             raise Refusal(f"{problem.name} is not smooth; time bounds need a constant L")
+        if isinstance(plain.noise, MiniBatch):
+            raise Refusal(f"{NO_BATCHES}; leave batch out, or give noise")
         Delta = float(host(plain.gap(plain.x_0)).max())
-        sigma2 = plain.noise.variance(plain.d) if plain.noise else 0.0
+        sigma2 = plain.noise.largest_variance(plain) if plain.noise else 0.0
         return cls(float(plain.constants.L_f), Delta, sigma2, epsilon)
 
 

@@ -44,6 +44,8 @@ _LEGEND = (
     "gd",
     "sgd",
     "ef21_sgdm",
+    "page",
+    "vr_marina",
     "ef",
     "compressed_gd",
     "episode",

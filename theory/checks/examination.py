@@ -1,5 +1,6 @@
 """The examination of one method on one problem: all hypotheses and verdicts."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -233,6 +234,12 @@ def examine(
         If method, problem and compressor do not fit each other, or for what ``strict`` says.
     """
     method, setting = experiment.method, Setting.at(experiment)
+    if experiment.problem.noise is not None:
+        raise Refusal(
+            f"{experiment.problem.name} is strongly convex with stochastic gradients, and the "
+            "promises that are checked there are about exact ones; leave batch out, or check a "
+            "nonconvex problem"
+        )
     by_rule = by_rule and bool(card.rules)
     if strict and card.theorems:
         require_theorem(card, experiment)
@@ -282,7 +289,9 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     """
     sent, setting = experiment.compressor, Setting.at(experiment)
     held: list[DescentTheorem] = []
-    if isinstance(setting.constants, Constants):
+    noise = experiment.problem.noise
+    bounded = noise is None or math.isfinite(noise.largest_variance(experiment.problem))
+    if bounded and isinstance(setting.constants, Constants):
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
         if not card.descents:
             held = _searched_descents(experiment.method, setting, experiment.problem)
@@ -293,7 +302,12 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         *problem_checks(experiment.problem),
     )
     of_tool = _of_the_tool(card, experiment) if tool else ()
-    checked = f"; the descent of {', '.join(one.title for one in held)} is checked" if held else ""
+    unknown = (
+        "" if bounded else "; the variance of its gradients has no bound: no descent is checked"
+    )
+    checked = (
+        f"; the descent of {', '.join(one.title for one in held)} is checked" if held else unknown
+    )
     return Examination(
         experiment.method,
         setting,
@@ -329,7 +343,8 @@ def _searched_descents(method: Method, setting: Setting, problem: Problem) -> li
 
     It is about |grad f(x)|^2, and not about a solution, for convex functions, too.
     """
-    functions = replace(FunctionClass.of(setting), noise=GradientNoise() if problem.noise else None)
+    noise = GradientNoise(difference=setting.difference) if problem.noise else None
+    functions = replace(FunctionClass.of(setting), noise=noise)
     if functions.has_solution:
         functions = replace(functions, mu=-functions.L)
     with suppress(Refusal):

@@ -81,8 +81,6 @@ def cheapest_descent(
     >>> 1.1 < found.method.gamma < 1.2
     True
     """
-    if functions.noise is not None:
-        raise Refusal("with stochastic gradients a cost depends on their variance; leave noise out")
 
     def spent(method: Method, c: float) -> StepCost:
         _, cost = orbits(method, where.n, where.d, where.compressor)
@@ -96,6 +94,8 @@ def cheapest_descent(
         return math.inf
 
     first = certify_descent(start, functions)
+    if first.e > 0:
+        raise Refusal("with stochastic gradients a cost depends on their variance; leave noise out")
     if first.c <= 0:
         raise Refusal(f"no descent is certified for {start}; begin with a smaller step size")
     method, least = best_parameters(start, price, tries, ACCURACY)

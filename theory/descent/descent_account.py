@@ -55,7 +55,7 @@ class DescentAccount:
     largest_step : float
         The largest step size with a certified descent, the other parameters as they are.
     best_step, best : float
-        The step size with the largest certified c that was found, and this c; NaN with noise.
+        The step size with the largest certified c that was found, and this c; NaN where e > 0.
     frontier : tuple of DescentPromise
         With stochastic gradients, the smallest e for parts of the largest c.
     """
@@ -108,7 +108,7 @@ def descent_account(
     largest, best_step, best = math.nan, math.nan, math.nan
     if name is not None:
         largest = descent_limit(method, name, functions)
-        if math.isfinite(largest) and not noise:
+        if math.isfinite(largest) and not (noise and proof.e):
             best_step, best = _best_step(method, name, functions, largest)
     return DescentAccount(
         method,

@@ -89,6 +89,11 @@ class DescentCertificate:
         """What is proved, with the iterations that follow."""
         return DescentPromise(self.c, self.e)
 
+    @property
+    def reduces_variance(self) -> bool:
+        """Whether it is about one sample at two points, whose noises nearly cancel."""
+        return any(name.startswith("difference") for name in self.multipliers)
+
     def verify(self) -> float:
         """Return the proved c, after the method was run on symbols anew; minus infinity if none."""
         step, start = step_and_start(self.method, self.functions, self.potential, self.measure)

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.solvers.method import ExactGradients, Slot
 
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticBatch:
+class QuadraticBatch(ExactGradients):
     """Quadratics f_i with curvatures, and linear compressors, one of each for every run.
 
     Attributes
@@ -47,7 +48,7 @@ class QuadraticBatch:
         return np.ones((1, 1, 1))
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         """Gradients of all f_i at x."""
         return self.curvature * (x - self.x_star) + self.grad_star

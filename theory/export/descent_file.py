@@ -79,7 +79,11 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
         "below": writer.inequalities(proof.below),
     }
     if functions.noise is not None:
-        written["noise"] = {"relative": written_number(functions.noise.relative)}
+        written["noise"] = {
+            one.name: written_number(value)
+            for one in fields(functions.noise)
+            if (value := getattr(functions.noise, one.name)) is not None
+        }
     if functions.omega_joint is not None:
         written["omega_joint"] = written_number(functions.omega_joint)
     if start is not None:
@@ -103,7 +107,7 @@ class _Writer:
         self.laws = {
             int(name.split()[1]): name.split()[0]
             for name in whole.inequalities
-            if re.fullmatch(r"(contraction|noise|sample) \d+", name)
+            if re.fullmatch(r"(contraction|noise|sample|difference) \d+", name)
         }
         self.numbers = {unknown: place for place, unknown in enumerate(self.laws)}
         self.assumptions = _assumptions(self.functions)
@@ -117,8 +121,10 @@ class _Writer:
                 "class": server if (kind := int(self.step.basis.kind[unknown])) < 0 else kind,
                 "vector": written_vector(self.sent[unknown], self.kernels),
                 law: written_vector(unknown_in_blocks(unknown, self.step), self.kernels),
+                **({"with": self.numbers[first]} if first in self.numbers else {}),
             }
             for unknown, law in self.laws.items()
+            for first in [self.step.pairs.get(unknown)]
         ]
 
     def form(self, form: RationalForm) -> dict[str, Any]:
@@ -156,7 +162,7 @@ class _Writer:
 
     def _inequality(self, name: str, multiplier: Fraction) -> dict[str, Any]:
         own, kinds = {"multiplier": str(multiplier)}, len(self.kernels) - 1
-        if found := re.fullmatch(r"(joint noise|contraction|noise|sample) (\d+)", name):
+        if found := re.fullmatch(r"(joint noise|contraction|noise|sample|difference) (\d+)", name):
             number = self.numbers[int(found[2])]
             own["multiplier"] = str(multiplier * self.functions.n)
             return {**own, "message": number, "joint": int(found[1] == "joint noise")}
@@ -180,6 +186,8 @@ class _Writer:
         own = {"multiplier": str(multiplier), "message": self.numbers[int(label.split()[1])]}
         if words == "of clients":
             return own
+        if words.endswith("of clients"):
+            return {**own, "together": 1}
         number, block = map(int, re.findall(r"\d+", words))
         return {**own, "block": block, "known": [str(x) for x in self.kernels[block][number]]}
 

@@ -3,8 +3,9 @@
 
 (** A message of the clients of a class, or of the server: the vector that is sent, what is lost of
     it, and [most], with |loss|^2 <= most |sent|^2 in the mean: 1 - alpha for a contraction, omega
-    for the noise of an unbiased compressor. For a sampled gradient it is the relative part of the
-    variance, |loss|^2 <= sigma^2 + most |gradient|^2. *)
+    for the noise of an unbiased compressor, l^2 for the change of the noise of one sample between
+    two points, whose difference stands for what is sent. For a sampled gradient it is the relative
+    part of the variance, |loss|^2 <= sigma^2 + most |gradient|^2. *)
 Record message := { of_clients : nat; sent : vector; loss : vector; most : Q }.
 
 (** What is at least 0, or 0, in the mean. Gradients of all clients at a point are given by the
@@ -24,7 +25,8 @@ Inductive fact :=
   | similar (delta : Q) (x y : list nat)    (* the same of grad f_i - grad f *)
   | orthogonal (m b : nat) (v : list Q)
       (* <loss, v> = 0 in a block, for what was known before the noise was drawn *)
-  | independent (m : nat).                  (* sum |loss_i|^2 - |sum loss_i|^2 = 0 *)
+  | independent (m : nat)                   (* sum |loss_i|^2 - |sum loss_i|^2 = 0 *)
+  | together (m other : nat).               (* the same of <loss, other loss> of one sample *)
 
 (** One step of a method on unknown vectors. The last of the values is sigma^2. *)
 Record descent_step := {
@@ -134,6 +136,17 @@ Section Facts.
              match b with
              | O => ((n - n * n) * (loss w O i * loss w O j))%Q
              | S c => if Nat.eqb c (of_clients w) then (loss w b i * loss w b j)%Q else 0%Q
+             end;
+           linear _ := 0%Q |}
+    | together m other =>
+        let w := message_of m in
+        let v := message_of other in
+        let n := inject_Z (Z.of_nat (nth (of_clients w) counts 1%nat)) in
+        let both b i j := ((loss w b i * loss v b j + loss w b j * loss v b i) / 2)%Q in
+        {| quadratic b i j :=
+             match b with
+             | O => ((n - n * n) * both O i j)%Q
+             | S c => if Nat.eqb c (of_clients w) then both b i j else 0%Q
              end;
            linear _ := 0%Q |}
     end.

@@ -36,7 +36,12 @@ ABOUT = """\
 """
 """What stands above a descent."""
 
-LAWS = {"contraction": "shortens", "noise": "shortens", "sample": "samples"}
+LAWS = {
+    "contraction": "shortens",
+    "noise": "shortens",
+    "difference": "shortens",
+    "sample": "samples",
+}
 ASSUMPTIONS = {
     "infimum": "infimum",
     "polyak lojasiewicz": "gradual",
@@ -174,6 +179,7 @@ class _Words:
             "contraction": 1 - Fraction(own["alpha"]),
             "noise": own["omega"],
             "sample": noise["relative"],
+            "difference": Fraction(noise.get("difference", 0)) ** 2,
         }
         return rocq_record(
             {
@@ -186,6 +192,9 @@ class _Words:
 
     def moment(self, one: dict[str, Any]) -> str:
         """Return what is 0 of a noise."""
+        if "together" in one:
+            first = self.file["messages"][one["message"]]["with"]
+            return f"together {one['message']} {first}"
         if "known" not in one:
             return f"independent {one['message']}"
         return f"orthogonal {one['message']} {one['block']} {rocq_nested(one['known'])}"

@@ -1,5 +1,6 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and the known inequalities."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
@@ -78,6 +79,8 @@ class SymbolicStep:
         All evaluated gradients.
     errors : tuple
         The unknown error of each contraction, and the vector that was compressed.
+    pairs : dict
+        The second noise of each sample that is taken at two points, and its first, by kinds.
     solves : tuple of LocalSolve
         The local solves that are one inequality.
     measured : tuple of Form
@@ -99,6 +102,7 @@ class SymbolicStep:
     solves: tuple[LocalSolve, ...] = ()
     measured: tuple[Form, ...] = ()
     equalities: dict[str, Form] = field(default_factory=dict)
+    pairs: dict[int, int] = field(default_factory=dict)
 
     def rounder(self, kappa: float) -> "SymbolicStep":
         """Return the same step for the functions of the class with L_i/mu_i <= kappa.
@@ -300,19 +304,11 @@ def _symbolic_step(
         s = theorem_step(method_, unknown_state(method, there), there, channel)
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
-    inequalities = {
-        name: form * method.gradient for name, form in interpolation(evaluations, functions).items()
-    }
-    inequalities |= {
-        name: form * method.gradient for name, form in assumed(evaluations, functions).items()
-    }
-    equalities: dict[str, Form] = {}
-    for one in message_errors:
-        inequalities[f"{one.law} {one.unknown}"] = lost(one, functions)
-        if one.noise:
-            equalities |= of_noise(one, basis, functions)
-            if functions.omega_joint is not None and one.law == "noise":
-                inequalities[f"joint noise {one.unknown}"] = joint_noise(one, functions)
+    known = interpolation(evaluations, functions) | assumed(evaluations, functions)
+    inequalities = {name: form * method.gradient for name, form in known.items()}
+    message_errors = _seen(message_errors, after, evaluations)
+    of_errors, equalities = _of_errors(message_errors, basis, functions, evaluations)
+    inequalities |= of_errors
     for solve in solves:
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {one.unknown for one in message_errors}
@@ -341,7 +337,40 @@ def _symbolic_step(
         tuple(solves),
         tuple(measured),
         equalities,
+        {one.unknown: one.beside for one in message_errors if one.beside is not None},
     )
+
+
+def _of_errors(
+    errors: list[MessageError],
+    basis: Basis,
+    functions: FunctionClass,
+    evaluations: list[Evaluation],
+) -> tuple[dict[str, Form], dict[str, Form]]:
+    """Return what is at least 0 for errors of messages and noises, and what is 0 in the mean."""
+    inequalities: dict[str, Form] = {}
+    equalities: dict[str, Form] = {}
+    for one in errors:
+        inequalities[f"{one.law} {one.unknown}"] = lost(one, functions)
+        if one.noise:
+            equalities |= of_noise(one, basis, functions, evaluations)
+            if functions.omega_joint is not None and one.law == "noise":
+                inequalities[f"joint noise {one.unknown}"] = joint_noise(one, functions)
+    return inequalities, equalities
+
+
+def _seen(
+    errors: list[MessageError], after: Sequence[Form], evaluations: Sequence[Evaluation]
+) -> list[MessageError]:
+    """Leave out noises of samples that cancel: Psi+ and no other vector depends on them."""
+    vectors = [*(one.point for one in evaluations), *(one.vector for one in errors)]
+    matrices = [block for form in after for block in form.blocks]
+    parts = [*matrices, *(part for vector in vectors for part in vector)]
+
+    def seen(one: MessageError) -> bool:
+        return any(np.any(part[one.unknown]) for part in parts)
+
+    return [one for one in errors if one.law != "sample" or seen(one)]
 
 
 World = tuple[SymbolicProblem, SymbolicChannel]

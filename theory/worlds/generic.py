@@ -21,11 +21,13 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import (
+    ExactGradients,
     Functions,
     Gradients,
     Method,
     Needs,
     Schedule,
+    Slot,
     WithProbability,
 )
 from certibit.solvers.simulation.channel import Channel
@@ -42,7 +44,7 @@ ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class GenericFunctions:
+class GenericFunctions(ExactGradients):
     """Functions with grad f_i(x) = scale (v_i + curve(B_i (x - x*))) and curve(0) = 0.
 
     The B_i are random and not symmetric: no identity of a method needs them to be. With a shared g,
@@ -94,7 +96,7 @@ class GenericFunctions:
         return self.scale * self.v
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         """Gradients of all f_i, without noise; (n, d, R)."""
         return self.scale * (self.v + self.curve(self.B @ (x - self.x_star)))

@@ -20,7 +20,13 @@ from certibit.data.errors import Refusal
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
-from certibit.solvers.method import Method, WithProbability, require_probability
+from certibit.solvers.method import (
+    ExactGradients,
+    Method,
+    Slot,
+    WithProbability,
+    require_probability,
+)
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.ownership import check_cohort, check_owners
 from certibit.theory.worlds.heads import numbers_of_heads
@@ -176,7 +182,7 @@ class Orbit:
     contractions: int
 
 
-class Nothing:
+class Nothing(ExactGradients):
     """A problem of vectors without entries, which counts the gradients per client."""
 
     d = FEATURES
@@ -192,7 +198,7 @@ class Nothing:
         return self.layout.array(np.zeros((1, 0, 1)))
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         if active is None:
             active = self.n

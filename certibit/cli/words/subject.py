@@ -106,7 +106,8 @@ def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
         require_positive(method, card.step_size)
     functions = _contracting(chosen, card, method, functions or FunctionClass.of(where))
     if chosen.noise is not None:
-        functions = replace(functions, noise=GradientNoise(chosen.noise))
+        noise = GradientNoise(chosen.noise, difference=where.difference)
+        functions = replace(functions, noise=noise)
     return CertifiedSubject(card, values, method, sent, where, functions)
 
 
@@ -184,7 +185,7 @@ def _covered(
     if not where.strongly_convex:
         if chosen.groups:
             raise Refusal("--groups are of strongly convex functions; leave them out")
-        noise = GradientNoise() if made.noise else None
+        noise = GradientNoise(difference=where.difference) if made.noise else None
         return where, replace(FunctionClass.of(where), noise=noise)
     groups = chosen.groups or min(_GROUPS, where.n)
     return where, FunctionClass.of_groups(where, groups)

@@ -106,12 +106,15 @@ def _certified(card: Card, label: str) -> None:
 
 def _asked(label: str, strongly: FunctionClass, smooth: FunctionClass) -> Callable[[Method], None]:
     """Return what refuses a method that is not certified over a class."""
-    convex, noisy = replace(smooth, mu=0.0), replace(smooth, noise=GradientNoise())
+    convex, noisy = (
+        replace(smooth, mu=0.0),
+        replace(smooth, noise=GradientNoise(difference=smooth.L)),
+    )
     under = replace(smooth, assumptions=(*smooth.assumptions, PolyakLojasiewicz(1.0)))
 
     def sampled(method: Method) -> float:
         proof = certify_descent(method, noisy)
-        if proof.c > 0 and not proof.e:
+        if proof.c > 0 and not proof.e and not proof.reduces_variance:
             raise Refusal("it samples no gradients")
         return proof.c
 

@@ -3,7 +3,7 @@
 It shares nothing with the symbols: the method's own step runs on numbers, all coins are enumerated,
 and so are the signs of errors: those of a contraction are sqrt(1 - alpha) v or its opposite, those
 of an unbiased compressor sqrt(omega) v with either sign, each with probability 1/2. A sampled
-gradient has the noise sigma with either sign.
+gradient has the noise sigma + l x + r f_i'(x) with either sign, one sample the same sign twice.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -22,16 +22,22 @@ class Quadratics:
     b: np.ndarray
     sigma: float = 0.0
     channel: "Signs | None" = None
+    change: float = 0.0  # l
+    ratio: float = 0.0  # r
 
     @property
     def n(self):
         return len(self.h)
 
     def grad(self, x, active=None, sample=None):
-        noise = 0.0
-        if sample is not None and self.channel is not None:
-            noise = self.sigma * self.channel.signs()
-        return self.h * x + self.b + noise
+        exact = self.h * x + self.b
+        if sample is None or self.channel is None:
+            return exact
+        signs = sample if isinstance(sample, np.ndarray) else self.channel.signs()
+        return exact + signs * (self.sigma + self.change * x + self.ratio * exact)
+
+    def sample(self, slot):
+        return 0 if self.channel is None else self.channel.signs()
 
     def value(self, x):
         return np.mean(self.h / 2 * x**2 + self.b * x, axis=0)[0]
@@ -120,7 +126,7 @@ def excess_at_start(proof, problem, x):
     return psi(proof, rest, problem) - float(np.sum((x - star) ** 2))
 
 
-def largest_excess(proof, h, signs=None, *, shared=False):
+def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0):
     """Return the largest E[Psi+] - Psi + c M - e sigma^2, for given h_i.
 
     States, b and sigma are together of unit length. With a ``shared`` stationary point b_i is a
@@ -133,7 +139,8 @@ def largest_excess(proof, h, signs=None, *, shared=False):
         alpha = np.array(signs or [-1.0] * n) * lost
 
     def quadratics(b, sigma=0.0):
-        return Quadratics(np.array(h, dtype=float)[:, None, None], b[:, None, None], sigma)
+        curved = np.array(h, dtype=float)[:, None, None]
+        return Quadratics(curved, b[:, None, None], sigma, None, change, ratio)
 
     start = method.start(
         np.zeros((1, 1, 1)), quadratics(np.zeros(n)), Signs(n, (), alpha, functions.omega)

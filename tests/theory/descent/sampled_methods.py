@@ -1,4 +1,4 @@
-"""A method that samples twice, as a user writes it."""
+"""Methods that sample twice, as a user writes them."""
 
 from dataclasses import dataclass
 from typing import ClassVar

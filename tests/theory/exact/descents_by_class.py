@@ -3,11 +3,15 @@
 from dataclasses import replace
 from functools import cache
 
+from two_points import TwoPoints
+
 from certibit import (
     CARDS,
     EF21,
     EF21SGDM,
+    PAGE,
     SGD,
+    VRMARINA,
     BoundedDissimilarity,
     FunctionClass,
     GradientNoise,
@@ -26,6 +30,9 @@ METHODS = {
     "diana": CARDS["diana"].method(gamma=0.1, alpha=0.3),
     "sgd": SGD(gamma=0.3),
     "ef21-sgdm": EF21SGDM(gamma=0.05, eta=0.3),
+    "page": PAGE(gamma=0.2, p=0.3),
+    "vr-marina": VRMARINA(gamma=0.1, p=0.3),
+    "two-points": TwoPoints(gamma=0.3, beyond=0.5),
 }
 CLASSES = {
     "nonconvex": SMOOTH,
@@ -36,6 +43,7 @@ CLASSES = {
     "convex": replace(SMOOTH, mu=0.0),
     "star": replace(SMOOTH, assumptions=(QuasiStrongConvexity(0.1),)),
     "stochastic": replace(SMOOTH, noise=GradientNoise()),
+    "sampled": replace(SMOOTH, noise=GradientNoise(difference=0.7)),
     "alone": FunctionClass.nonconvex(1, L=1.0, noise=GradientNoise(0.3)),
     "biased": replace(SMOOTH, bias=0.5, omega=0.2),
     "joint": replace(SMOOTH, omega_joint=0.5),
@@ -45,6 +53,7 @@ ASKED = [
     ("ef21", "nonconvex"), ("ef21", "uneven"), ("ef21", "biased"), ("ef21", "gradual"),
     ("marina", "similar"), ("marina", "joint"), ("diana", "nonconvex"), ("diana", "convex"),
     ("sgd", "stochastic"), ("sgd", "alone"), ("sgd", "dissimilar"), ("ef21-sgdm", "stochastic"),
+    ("page", "sampled"), ("vr-marina", "sampled"), ("two-points", "sampled"),
 ]  # fmt: skip
 
 

@@ -99,6 +99,11 @@ CHANGES = [
     ("sgd", "alone", ("noise", "relative"), more),
     ("sgd", "stochastic", ("counts", 0), lambda n: n - 1),
     ("sgd", "stochastic", ("expected", "variance"), more),
+    ("page", "sampled", ("noise", "difference"), more),
+    ("page", "sampled", ("messages", 0, "vector", 0, 1), more),
+    ("vr-marina", "sampled", ("noise", "difference"), more),
+    ("two-points", "sampled", ("noise", "difference"), more),
+    ("two-points", "sampled", ("messages", 1, "with"), lambda _: 1),
 ]
 
 
@@ -176,7 +181,22 @@ def joint_and_independent():
     return file
 
 
+def noises_of_one_sample_as_orthogonal():
+    file = descent("two-points", "sampled")
+    first = file["messages"][0]["sample"][0]
+    file["equalities"].append({"multiplier": "1", "message": 1, "block": 0, "known": first})
+    return file
+
+
+def a_sample_at_three_points():
+    file = descent("two-points", "sampled")
+    file["messages"][0]["with"] = 0
+    file["messages"][0]["difference"] = file["messages"][0].pop("sample")
+    return file
+
+
 FORGED = [
+    noises_of_one_sample_as_orthogonal, a_sample_at_three_points,
     contraction_as_noise, noise_along_what_follows, gradient_before_its_point,
     one_noise_of_two_messages, one_gradient_twice, links_of_one_client, joint_and_independent,
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.arrays import Array
+from certibit.data.mini_batch import MiniBatch
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel
@@ -118,10 +119,12 @@ class _Counter(Wrapped):
         self.counted = 0
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        solved: Any = self.inner.problem
+        rows = 1
+        if isinstance(solved.noise, MiniBatch):
+            rows = solved.rows.shape[1] if sample is None else solved.noise.b
         if not isinstance(active, int):
-            everyone = (self.inner.problem.n, 1, 1)
-            mask = np.broadcast_to(True if active is None else active, everyone)
-            self.counted += int(mask.sum())
-        else:
-            self.counted += active
+            mask = np.broadcast_to(True if active is None else active, (solved.n, 1, 1))
+            active = int(mask.sum())
+        self.counted += rows * active
         return self.inner.grad(x, active=active, sample=sample)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.solvers.method import Every
+from certibit.solvers.method import Every, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.oracle import Oracle
@@ -108,7 +108,7 @@ class _CountedOnce(Oracle):
     unforeseen: list[bool] = field(default_factory=list)
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         foreseen = active is None or isinstance(active, int)
         if not foreseen and not any(active is mask for mask in self.masks):

@@ -27,7 +27,8 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "sqrt": math.sqrt, "min": min, "max": max, "ceil": math.ceil
 }  # fmt: skip
 _OF_SETTING = (
-    "n", "d", "mu", "L", "kappa", "omega", "omega_av", "alpha", "omega_down", "alpha_down"
+    "n", "d", "mu", "L", "kappa", "omega", "omega_av", "alpha", "omega_down", "alpha_down",
+    "difference",
 )  # fmt: skip
 _OF_CONSTANTS = ("L_f", "L_tilde")
 _AS_PYTHON = {"^": "**", "{": "(", "}": ")"}

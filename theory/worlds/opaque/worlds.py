@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.solvers.method import Functions, Messages, Schedule
+from certibit.solvers.method import ExactGradients, Functions, Messages, Schedule, Slot
 from certibit.theory.worlds.opaque.clients import ClientRows, rows_of
 from certibit.theory.worlds.opaque.letters import FEATURES
 
 
 @dataclass(frozen=True)
-class HiddenFunctions:
+class HiddenFunctions(ExactGradients):
     """The gradients of some functions of opaque vectors."""
 
     inner: Functions
@@ -27,7 +27,7 @@ class HiddenFunctions:
         return self.layout.n
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
         """Gradients of the f_i, all of which are evaluated."""
         return self.layout.array(self.inner.grad(rows_of(x, self.layout)))

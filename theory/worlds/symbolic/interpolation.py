@@ -62,7 +62,13 @@ def lost(error: MessageError, functions: FunctionClass) -> Form:
     """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind; omega for noise.
 
     That of the server, whose kind is -1, counts for every client. Of a sampled gradient v it is
-    sigma^2 + relative |v|^2 - |noise|^2.
+    sigma^2 + relative |v|^2 - |noise|^2, and of one sample at two points with the distance v
+    difference^2 |v|^2 - |change of the noise|^2.
+
+    Raises
+    ------
+    Refusal
+        If one sample is taken at two points, and nothing is assumed of the change of its noise.
     """
     unit, kind = _unit(error.unknown, error.vector[0]), error.kind
     values = 0 * unit
@@ -70,6 +76,8 @@ def lost(error: MessageError, functions: FunctionClass) -> Form:
         part = 1 - functions.contraction(kind)
     elif error.law == "noise":
         part = functions.omega_down if kind < 0 else functions.kinds[kind].omega
+    elif error.law == "difference":
+        part = _change_of_noise(functions) ** 2
     else:
         part = functions.noise.relative if functions.noise else 0.0
         values[-1] += functions.kinds[kind].count
@@ -82,12 +90,27 @@ def lost(error: MessageError, functions: FunctionClass) -> Form:
     return Form(tuple(blocks), values)
 
 
-def of_noise(error: MessageError, basis: Basis, functions: FunctionClass) -> dict[str, Form]:
+def _change_of_noise(functions: FunctionClass) -> Any:
+    if functions.noise is None or functions.noise.difference is None:
+        raise Refusal(
+            "a sample is taken at two points, and nothing is assumed of the change of its noise; "
+            "give such as GradientNoise(difference=1.0)"
+        )
+    return functions.noise.difference
+
+
+def of_noise(
+    error: MessageError,
+    basis: Basis,
+    functions: FunctionClass,
+    evaluations: Sequence[Evaluation] = (),
+) -> dict[str, Form]:
     """Return what is 0 for a noise in the mean, by name.
 
     It is orthogonal to all that was known before it was drawn, in all blocks, and those of several
     clients to each other: E sum_i |xi_i|^2 = E |sum_i xi_i|^2. Where clients share their
-    randomness, only E |mean xi|^2 <= omega_joint mean |v_i|^2 is known of them.
+    randomness, only E |mean xi|^2 <= omega_joint mean |v_i|^2 is known of them. Two noises of one
+    sample need not be orthogonal, except those of different clients.
     """
     number, kind = error.unknown, error.kind
     unit = _unit(number, error.vector[0])
@@ -95,8 +118,11 @@ def of_noise(error: MessageError, basis: Basis, functions: FunctionClass) -> dic
     nothing = [0 * np.outer(unit, unit) for _ in noise]
     named = {}
     first = number - max(kind, 0)
-    independent = functions.omega_joint is None or error.law == "sample"
-    for other in range(number if independent else first):
+    independent = functions.omega_joint is None or error.law in {"sample", "difference"}
+    others = [*range(number if independent else first)]
+    if error.beside is not None:
+        others = _before(error.beside - max(kind, 0), first, evaluations)
+    for other in others:
         known = _unit(other, unit)
         for place in range(len(noise)):
             own = place == 0 or (kind == place - 1 == basis.kind[other])
@@ -112,7 +138,22 @@ def of_noise(error: MessageError, basis: Basis, functions: FunctionClass) -> dic
         blocks = [(count - count * count) * square, *nothing[1:]]
         blocks[1 + kind] = square
         named[f"noise {number}: of clients"] = Form(tuple(blocks), 0 * unit)
+    if count > 1 and error.beside is not None:
+        both = _product(unit, _unit(error.beside, unit))
+        blocks = [(count - count * count) * both, *nothing[1:]]
+        blocks[1 + kind] = both
+        named[f"noise {number}: with {error.beside} of clients"] = Form(tuple(blocks), 0 * unit)
     return named
+
+
+def _before(drawn: int, end: int, evaluations: Sequence[Evaluation]) -> list[int]:
+    """Return the unknowns below ``end`` that do not depend on a sample with its first noise."""
+    later = {
+        one.gradient
+        for one in evaluations
+        if drawn < one.gradient < end and not any(part[drawn:].any() for part in one.point)
+    }
+    return [*range(drawn), *sorted(later)]
 
 
 def joint_noise(error: MessageError, functions: FunctionClass) -> Form:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.arrays import Array
-from certibit.solvers.method import Method
+from certibit.solvers.method import Method, Slot
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import ClientArray
 from certibit.theory.worlds.orbits import Orbit
@@ -78,7 +78,7 @@ class QuadraticProblem(SymbolicProblem):
         self.rest, self.solved = extreme.rest, False
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> ClientArray:
         """Exact gradients of the f_i; (n, basis, R)."""
         return self.frame.mapped(lambda rows: self.slopes * rows, x)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.solvers.method import Method
+from certibit.solvers.method import ExactGradients, Method, Slot
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
 from certibit.theory.worlds.fixed_points import fixed_point
@@ -114,7 +114,7 @@ class Representatives:
 
 
 @dataclass(frozen=True, eq=False)
-class _Functions:
+class _Functions(ExactGradients):
     layout: ClientRows
     x_star: ClientArray
     v: NDArray[np.float64]
@@ -133,7 +133,7 @@ class _Functions:
         return ClientArray(self.v, self.layout)
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> ClientArray:
         return ClientArray(self.v + self.B @ rows_of(x - self.x_star, self.layout), self.layout)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Method
+from certibit.solvers.method import Method, Sample, Slot
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.fixed_points import fixed_point
@@ -28,7 +28,7 @@ from certibit.theory.worlds.symbolic.exact_numbers import Exact, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
 
-Law = Literal["contraction", "noise", "sample"]
+Law = Literal["contraction", "noise", "sample", "difference"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,9 @@ class MessageError:
 
     ``place`` is its number among those of its outcome and its law: the error of a contraction, the
     noise of an unbiased compressor, or that of a sampled gradient, whose vector is the exact one.
+    Of one sample at two points, the noise at the second one less that at the first is an error,
+    too: its vector is the second point less the first, and ``beside`` the unknown noise of the
+    clients of the kind at the first.
     """
 
     kind: int
@@ -63,6 +66,7 @@ class MessageError:
     vector: Blocks
     place: int
     law: Law
+    beside: int | None = None
 
     @property
     def noise(self) -> bool:
@@ -84,8 +88,13 @@ class MessageErrors:
         self.basis, self.frame, self.known = basis, frame, known
         self.deterministic, self.places = deterministic, Counter[Law]()
 
-    def unknown(self, sent: Mapping[int, Blocks], law: Law) -> ClientArray:
-        """Return the error of what is sent, given by kind."""
+    def unknown(
+        self, sent: Mapping[int, Blocks], law: Law, beside: int | None = None
+    ) -> tuple[int, ClientArray]:
+        """Return the error of what is sent, given by kind: its number, that of the first kind.
+
+        ``beside`` is the number of another noise of the same sample.
+        """
         if any(block[self.basis.noise].any() for vector in sent.values() for block in vector):
             raise Refusal(
                 "a vector is contracted that depends on the noise of this very step; such a step "
@@ -96,7 +105,7 @@ class MessageErrors:
         known: dict[int, dict[int, Blocks]] = {}
         for one in self.known:
             same = one.place == place or (self.deterministic and law == "contraction")
-            if (one.kind < 0, one.law) == (server, law) and same:
+            if (one.kind < 0, one.law) == (server, law) and same and _beside(one) == beside:
                 known.setdefault(one.unknown - max(one.kind, 0), {})[one.kind] = one.vector
         fitting = (
             first
@@ -108,11 +117,32 @@ class MessageErrors:
             first = self.basis.index("error", len(self.known), every_client=not server)
         found = known.get(first, {})
         self.known += [
-            MessageError(kind, first + max(kind, 0), vector, place, law)
+            MessageError(
+                kind,
+                first + max(kind, 0),
+                vector,
+                place,
+                law,
+                None if beside is None else beside + max(kind, 0),
+            )
             for kind, vector in sent.items()
             if kind not in found
         ]
-        return self.frame.unknown(self.basis, first)
+        return first, self.frame.unknown(self.basis, first)
+
+
+def _beside(error: MessageError) -> int | None:
+    return None if error.beside is None else error.beside - max(error.kind, 0)
+
+
+@dataclass(eq=False)
+class UnknownSample(Sample):
+    """A sample: the first point that it is taken at, and the noise there with its number."""
+
+    point: Array | None = None
+    unknown: int = 0
+    noise: Any = None
+    used: bool = False
 
 
 class SymbolicProblem:
@@ -146,7 +176,7 @@ class SymbolicProblem:
         self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
 
     def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> ClientArray:
         """Exact gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
         rows_of_all = self.frame.everyone
@@ -167,7 +197,32 @@ class SymbolicProblem:
         if sample is None or self.samples is None:
             return gradient
         exact = self.frame.expression(gradient, rows_of_all)
-        return gradient + self.samples.unknown(exact, "sample")
+        if not isinstance(sample, UnknownSample):
+            return gradient + self.samples.unknown(exact, "sample")[1]
+        if sample.point is None:
+            sample.unknown, sample.noise = self.samples.unknown(exact, "sample")
+            sample.point = x
+            return gradient + sample.noise
+        if sample.used:
+            raise Refusal("a sample is taken at more than two points, which is not certified")
+        sample.used = True
+        apart = self.frame.expression(x - sample.point, rows_of_all)
+        if any(part.any() for blocks in apart.values() for part in blocks[1:]):
+            raise Refusal(
+                "one sample is taken at points that are not as far apart for all clients; take it "
+                "at points that all share"
+            )
+        if any(part[sample.unknown :].any() for blocks in apart.values() for part in blocks):
+            raise Refusal(
+                "a sample is taken again at a point that may depend on it, where the mean of its "
+                "noise need not be 0; draw another one"
+            )
+        _, change = self.samples.unknown(apart, "difference", sample.unknown)
+        return gradient + sample.noise + change
+
+    def sample(self, slot: int | str) -> UnknownSample:
+        """Draw a sample, whose noise is unknown."""
+        return UnknownSample()
 
     def grad_g(self, y: Array) -> ClientArray:
         """Gradient of g; (1, basis, R)."""
@@ -273,14 +328,14 @@ class SymbolicChannel(OrbitChannel):
         functions, received = self.functions, v
         biased = self.method.needs.compressor == "contractive"
         if biased and any(functions.contraction(k) < 1 for k in range(len(functions.kinds))):
-            received = received + self.errors.unknown(self._sent(v, cohort), "contraction")
+            received = received + self.errors.unknown(self._sent(v, cohort), "contraction")[1]
         if functions.omega and (functions.bias is not None or not biased):
             received = received + self._noise(v, cohort)
         return self.send(received, cohort)
 
     def _noise(self, v: Array, cohort: Array | None) -> Array:
         if self.kept:
-            return self.errors.unknown(self._sent(v, cohort), "noise")
+            return self.errors.unknown(self._sent(v, cohort), "noise")[1]
         basis, frame = self.problem.basis, self.problem.frame
         number = basis.index("noise", len(self.noises), every_client=True, noise=True)
         self.noises.append((number, v))
@@ -292,14 +347,14 @@ class SymbolicChannel(OrbitChannel):
             if self.functions.omega_down == 0:
                 return v
             if self.kept:
-                return v + self.errors.unknown(self._sent_down(v), "noise")
+                return v + self.errors.unknown(self._sent_down(v), "noise")[1]
             basis, frame = self.problem.basis, self.problem.frame
             number = basis.index("noise", len(self.noises), every_client=False, noise=True)
             self.noises.append((number, v))
             return v + frame.unknown(basis, number)
         if self.functions.contraction(-1) == 1:
             return v
-        return v + self.errors.unknown(self._sent_down(v), "contraction")
+        return v + self.errors.unknown(self._sent_down(v), "contraction")[1]
 
     def _sent(self, v: Array, cohort: Array | None) -> Mapping[int, Blocks]:
         """Return what the clients of a cohort send, by kind."""

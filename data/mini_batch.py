@@ -1,0 +1,287 @@
+"""Mini-batches: stochastic gradients from some rows of every client, and their exact constants.
+
+A client with m rows has h_i = (1/m) sum_s h_is with h_is(x) = m w_is phi(a_is' x; b_is); what it
+adds to h_i, such as a ridge, has no noise. From b rows S drawn uniformly it gets
+
+    g_i(x) = (1/b) sum_{s in S} grad h_is(x) + the gradient of the rest,
+
+of variance kappa_i (1/m) sum_s |grad h_is(x) - grad h_i(x)|^2, with kappa_i = 1/b for rows drawn
+with replacement, and (m - b)/(b (m - 1)) without. Sources: Gower, Loizou, Qian, Sailanbayev,
+Shulgin, Richtarik, arXiv:1901.09401, Section 3; Khaled, Richtarik, arXiv:2002.03329, Section 4.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from array_api_compat import device
+from numpy.typing import NDArray
+
+from certibit.data.arrays import Array, array_namespace, fetched
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants
+
+NO_BATCHES = "in event runs every client draws from all data, and not from its own rows"
+"""Why they take no mini-batches."""
+
+LEFT_OUT = 2.0
+"""A number above all uniform ones: that of an empty row, which is never among the smallest."""
+
+
+class Rows(Protocol):
+    """The rows a_is of all clients, n blocks (m, d)."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Clients, rows per client, features: (n, m, d)."""
+
+    @property
+    def squared_norms(self) -> Array:
+        """The |a_is|^2, (n, m, 1)."""
+
+    def backward(self, s: Array) -> Array:
+        """A_i' s_i for all clients: (n, m, R) to (n, d, R)."""
+
+    def steepness(self, weights: Array) -> float:
+        """Return the largest eigenvalue of the sum over all rows of weight a a'."""
+
+
+class Phi(Protocol):
+    """A loss of a prediction."""
+
+    @property
+    def smoothness(self) -> float:
+        """The largest |phi''|."""
+
+    @property
+    def steepness(self) -> float:
+        """The largest |phi'|, perhaps infinite."""
+
+    def require_bounded_below(self, b: Array) -> None:
+        """Refuse a loss that is negative somewhere for targets b."""
+
+
+class SumOfRows(Protocol):
+    """A problem whose f_i are sums over rows."""
+
+    @property
+    def name(self) -> str:
+        """The name of the problem."""
+
+    @property
+    def rows(self) -> Rows:
+        """The rows a_is."""
+
+    @property
+    def bare(self) -> Constants:
+        """The constants of the h_i."""
+
+    @property
+    def row_weights(self) -> Array:
+        """The w_is, (n, m, 1); 0 for empty rows."""
+
+    @property
+    def row_loss(self) -> Phi:
+        """The loss phi of a row."""
+
+    def row_slopes(self, x: Array) -> Array:
+        """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
+
+    def grad_of_rows(self, x: Array, multiples: Array) -> Array:
+        """Gradients of the f_i whose rows count (n, m, R) times, as (n, d, R)."""
+
+
+@dataclass(frozen=True)
+class MiniBatch:
+    """Stochastic gradients from b rows of every client, drawn uniformly and independently.
+
+    Gradients of such a problem are counted in rows: b for a stochastic one, those of the largest
+    client for an exact one.
+
+    Parameters
+    ----------
+    b : int
+        Number of rows, at most that of every client.
+    replacement : bool
+        Whether a row may be drawn several times; otherwise this is b-nice sampling.
+
+    Examples
+    --------
+    >>> from certibit import problem
+    >>> problem("breast-cancer@9:nonconvex:batch=8").noise
+    MiniBatch(b=8, replacement=False)
+    """
+
+    b: int
+    replacement: bool = False
+
+    def require_possible(self, problem: SumOfRows) -> None:
+        """Refuse batches that no client of a problem, or not every one, has.
+
+        Raises
+        ------
+        Refusal
+            Unless 1 <= b <= min_i m_i and gradients are sums over rows.
+        """
+        if getattr(getattr(problem, "row_loss", None), "outputs", 0) != 1:
+            raise Refusal(
+                f"{problem.name} has no rows of one prediction each, of which mini-batches could "
+                "be drawn; leave batch out"
+            )
+        least = int(row_counts(problem).min())
+        if not 1 <= self.b <= least:
+            raise Refusal(
+                f"batch = {self.b} of clients that have {least} rows or more; give a whole number "
+                f"from 1 to {least}"
+            )
+
+    def numbers(self, problem: SumOfRows) -> int:
+        """Return how many uniform numbers a batch of a client takes."""
+        return self.b if self.replacement else problem.rows.shape[1]
+
+    def gradient(
+        self, problem: SumOfRows, x: Array, uniforms: Array, exact: Callable[[Array], Array]
+    ) -> Array:
+        """Return the gradients of batches at points, (n, d, R), from (n, ., R) uniform numbers."""
+        return problem.grad_of_rows(x, self.multiples(problem, uniforms))
+
+    def multiples(self, problem: SumOfRows, uniforms: Array) -> Array:
+        """Return how often each row counts, times m_i/b: (n, m, R)."""
+        xp = array_namespace(uniforms)
+        there = problem.row_weights > 0
+        sizes = xp.astype(xp.sum(xp.astype(there, xp.int64), axis=1, keepdims=True), uniforms.dtype)
+        if self.replacement:
+            places = xp.astype(uniforms * sizes, xp.int64)  # rounded down: empty rows are last
+            numbers = xp.arange(there.shape[1], device=device(uniforms))[None, :, None]
+            drawn = xp.zeros((*there.shape[:2], uniforms.shape[2]), dtype=uniforms.dtype)
+            for k in range(self.b):
+                drawn = drawn + xp.astype(places[:, k : k + 1, :] == numbers, uniforms.dtype)
+        else:
+            keys = xp.where(there, uniforms, LEFT_OUT + 0 * uniforms)
+            ranks = xp.argsort(xp.argsort(keys, axis=1, stable=True), axis=1, stable=True)
+            drawn = xp.astype(ranks < self.b, uniforms.dtype)
+        return drawn * (sizes / self.b)
+
+    def counted(self, problem: SumOfRows, sampled: bool) -> int:
+        """Return what a gradient of a client counts: b rows, or all of the largest client."""
+        return self.b if sampled else problem.rows.shape[1]
+
+    def largest_variance(self, problem: SumOfRows) -> float:
+        """Return a bound of (1/n) sum_i E|g_i(x) - grad f_i(x)|^2 for all x; perhaps infinite."""
+        return sampling_constants(problem, self).variance
+
+    def kappa(self, problem: SumOfRows) -> NDArray[np.float64]:
+        """Return the kappa_i, (n,)."""
+        sizes = row_counts(problem)
+        if self.replacement:
+            return np.full(len(sizes), 1 / self.b)
+        return (sizes - self.b) / (self.b * np.maximum(sizes - 1, 1))
+
+    def variance_at(self, problem: SumOfRows, x: Array) -> NDArray[np.float64]:
+        """Return E|g_i(x) - grad f_i(x)|^2 of every client at points, exactly: (n, R)."""
+        return self.spread(problem, problem.row_slopes(x))
+
+    def spread(self, problem: SumOfRows, slopes: Array) -> NDArray[np.float64]:
+        """Return E|sum_s v_s slope_s a_s - sum_s slope_s a_s|^2 of every client: (n, R).
+
+        The v_s are the multiples of a batch, and the slopes are (n, m, R).
+        """
+        xp = array_namespace(slopes)
+        squares = xp.sum(slopes**2 * problem.rows.squared_norms, axis=1)
+        whole = xp.sum(problem.rows.backward(slopes) ** 2, axis=1)
+        sizes = row_counts(problem)[:, None]
+        spread = np.maximum(sizes * fetched(squares) - fetched(whole), 0.0)
+        found: NDArray[np.float64] = self.kappa(problem)[:, None] * spread
+        return found
+
+
+@dataclass(frozen=True)
+class SamplingConstants:
+    """The constants of mini-batches of a problem.
+
+    Attributes
+    ----------
+    variance : float
+        sigma^2 with (1/n) sum_i E|g_i(x) - grad f_i(x)|^2 <= sigma^2 for all x: kappa_i (1/m)
+        sum_s |grad h_is|^2 is at most this, where |phi'| is bounded; else infinite.
+    gap : float
+        A with (1/n) sum_i E|g_i(x) - grad f_i(x)|^2 <= 2 A f(x), for losses phi >= 0: A = max_is
+        kappa_i m_i w_is L_phi |a_is|^2; infinite where phi < 0 is seen.
+    difference : float
+        l with (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= l^2 |x - y|^2 for the noises of one batch at
+        two points: l^2 is the largest eigenvalue of (1/n) sum_i kappa_i m_i sum_s (w_is L_phi)^2
+        |a_is|^2 a_is a_is'.
+    expected : array of shape (n,)
+        The expected smoothness of convex h_i: E|g_i(x) - g_i(y)|^2 <= 2 expected_i D_{h_i}(x, y)
+        for the parts g_i of h_i, with expected_i = (1 - kappa_i) L_i + kappa_i max_s L_is.
+
+    Examples
+    --------
+    >>> from certibit import SamplingConstants, problem, sampling_constants
+    >>> found: SamplingConstants = sampling_constants(problem("breast-cancer@9:batch=63"))
+    >>> found.variance, found.difference
+    (0.0, 0.0)
+    """
+
+    variance: float
+    gap: float
+    difference: float
+    expected: NDArray[np.float64]
+
+
+def sampling_constants(problem: SumOfRows, batch: MiniBatch | None = None) -> SamplingConstants:
+    """Return the constants of the mini-batches of a problem, or of others.
+
+    Raises
+    ------
+    Refusal
+        If the problem has no mini-batches, or not of this size.
+
+    Examples
+    --------
+    >>> from certibit import problem, sampling_constants
+    >>> made = problem("breast-cancer@9:nonconvex:batch=8")
+    >>> found = sampling_constants(made)
+    >>> round(found.difference, 2), found.variance < 8
+    (1.5, True)
+    """
+    given = getattr(problem, "noise", None) if batch is None else batch
+    if not isinstance(given, MiniBatch):
+        raise Refusal(
+            f"{problem.name} has no mini-batches; end its selector with such as :batch=8, or give "
+            "MiniBatch(8)"
+        )
+    given.require_possible(problem)
+    kappa, sizes = given.kappa(problem), row_counts(problem)
+    weights = fetched(problem.row_weights)[..., 0]
+    norms, L = fetched(problem.rows.squared_norms)[..., 0], problem.row_loss.smoothness
+    spread = kappa[:, None] * sizes[:, None] * weights**2 * norms
+    steepness = problem.row_loss.steepness
+    of_rows = sizes[:, None] * weights * L * norms
+    l2 = problem.rows.steepness((spread * L**2)[..., None]) / len(sizes)
+    bare = np.asarray(fetched(problem.bare.L_i))
+    squares = float(np.mean(np.sum(spread, axis=1)))
+    return SamplingConstants(
+        squares * steepness**2 if squares else 0.0,
+        float(np.max(kappa[:, None] * of_rows)) if _nonnegative(problem) else math.inf,
+        l2**0.5,
+        (1 - kappa) * bare + kappa * np.max(of_rows, axis=1),
+    )
+
+
+def _nonnegative(problem: SumOfRows) -> bool:
+    """Whether the losses are seen to be at least 0 for all targets of the problem."""
+    targets = fetched(getattr(problem, "targets", np.ones(1)))
+    try:
+        problem.row_loss.require_bounded_below(targets.ravel())
+    except Refusal:
+        return False
+    return True
+
+
+def row_counts(problem: SumOfRows) -> NDArray[np.int64]:
+    """Return the m_i, (n,)."""
+    counts: NDArray[np.int64] = np.sum(fetched(problem.row_weights) > 0, axis=(1, 2))
+    return counts

@@ -1,0 +1,140 @@
+"""One sample at two points: published constants, attacks, and what is not certified."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import ClassVar
+
+import pytest
+from attack import largest_excess
+from two_points import TwoPoints
+
+from certibit import (
+    CARDS,
+    PAGE,
+    SGD,
+    VRMARINA,
+    FunctionClass,
+    GradientNoise,
+    Refusal,
+    certify_descent,
+)
+from certibit.solvers.authoring import mean
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.worlds.symbolic import symbols
+
+CLOSE = 1e-8
+
+
+def sampled(n, change, relative=0.0, **constants):
+    noise = GradientNoise(relative, difference=change)
+    return FunctionClass.nonconvex(n, L=1.0, noise=noise, **constants)
+
+
+POINTS = [
+    *(("page", {"p": p}, n, None) for p, n in ((0.1, 1), (0.1, 10), (0.5, 1000))),
+    *(("vr-marina", {}, n, omega) for n, omega in ((1, 9.0), (10, 1.0), (1000, 9.0))),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "n", "omega"), POINTS)
+def test_published_constants_are_those_of_their_potential(name, options, n, omega):
+    """With the Psi of the theorem at its largest step c is gamma/2 and no more; e = 0."""
+    card = CARDS[name]
+    where = class_setting(card.method, n, None, omega, None, 20)
+    method, theorem = card.at(where, "nonconvex", **options), card.descents[0]
+    promise = theorem.promise(method, where)
+    functions = replace(FunctionClass.of(where), noise=GradientNoise(difference=where.difference))
+    own = certify_descent(method, functions, theorem)
+    assert (own.c, own.e) == (pytest.approx(promise.c, rel=CLOSE), 0.0)
+    best = certify_descent(method, functions)
+    assert best.c > 1.05 * promise.c
+    assert best.reduces_variance
+    assert (best.verify(), best.e) == (best.c, 0.0)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.4])
+def test_more_smoothness_of_samples_is_worse(p):
+    found = [certify_descent(PAGE(0.1, p), sampled(3, change)).c for change in (0.0, 0.5, 1.0)]
+    assert found == sorted(found, reverse=True)
+    exact = certify_descent(PAGE(0.1, p), FunctionClass.nonconvex(3, L=1.0))
+    assert found[0] == pytest.approx(exact.c, rel=1e-6)
+
+
+ATTACKED = [
+    (PAGE(0.4, 0.3), 1),
+    (PAGE(0.5, 0.3), 2),
+    (VRMARINA(0.2, 0.3), 1),
+    (VRMARINA(0.2, 0.3), 2),
+]
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize(("method", "n"), ATTACKED)
+def test_no_quadratic_breaks_a_certificate(method, n):
+    """Samples whose gradients change by l (x - y) more or less; twice of it is too much."""
+    constants = {"omega": 1.0} if method.needs.compressor else {}
+    proof = certify_descent(method, sampled(n, 0.5, **constants))
+    curvatures = list(product([-1.0, 0.4, 1.0], repeat=n))
+    assert max(largest_excess(proof, h, change=0.5) for h in curvatures) <= 1e-9
+    assert max(largest_excess(proof, h, change=1.0) for h in curvatures) > 1e-4
+
+
+def test_noises_of_one_sample_are_not_independent(monkeypatch):
+    """Both grow with the gradient; if they were taken as orthogonal, quadratics refute it."""
+    method, functions = TwoPoints(0.5, 1.0), sampled(1, 0.6, 0.36)
+    proof = certify_descent(method, functions)
+    curvatures = [(-1.0,), (-0.5,), (0.3,), (1.0,)]
+    assert max(largest_excess(proof, h, ratio=0.6) for h in curvatures) <= 1e-9
+    right = symbols.MessageErrors.unknown
+    monkeypatch.setattr(
+        symbols.MessageErrors,
+        "unknown",
+        lambda self, sent, law, beside=None: right(self, sent, law),
+    )
+    wrong = certify_descent(method, functions)
+    assert wrong.c > proof.c * (1 + 1e-3)
+    assert max(largest_excess(wrong, h, ratio=0.6) for h in curvatures) > 1e-4
+
+
+@dataclass(frozen=True)
+class Again(SGD):
+    """Take a sample again where it led to."""
+
+    name: ClassVar[str] = "again"
+
+    def communicate(self, s, problem, channel):
+        xi = problem.sample(0)
+        there = s.x - self.gamma * mean(channel.send(problem.grad(s.x, sample=xi)))
+        return type(s)(there - self.gamma * mean(channel.send(problem.grad(there, sample=xi))))
+
+
+@dataclass(frozen=True)
+class ThreePoints(SGD):
+    """Take a sample at three points."""
+
+    name: ClassVar[str] = "three-points"
+
+    def communicate(self, s, problem, channel):
+        xi, slope = problem.sample(0), mean(channel.send(problem.grad(s.x)))
+        points = (s.x, s.x - self.gamma * slope, s.x + self.gamma * slope)
+        found = sum(mean(channel.send(problem.grad(x, sample=xi))) for x in points)
+        return type(s)(s.x - self.gamma * found)
+
+
+def test_what_is_not_certified_is_refused():
+    functions = sampled(2, 1.0)
+    with pytest.raises(Refusal, match="a point that may depend on it"):
+        certify_descent(Again(0.1), functions)
+    with pytest.raises(Refusal, match="more than two points"):
+        certify_descent(ThreePoints(0.1), functions)
+    with pytest.raises(Refusal, match="nothing is assumed of the change"):
+        certify_descent(PAGE(0.1, 0.1), sampled(2, None))
+    for change in (-1.0, float("nan"), "1", True):
+        with pytest.raises(Refusal, match="no bound of the change of a noise"):
+            GradientNoise(difference=change)
+
+
+def test_without_noise_page_is_gradient_descent():
+    exact = FunctionClass.nonconvex(2, L=1.0)
+    proof = certify_descent(PAGE(0.5, 1.0), sampled(2, 1.0))
+    assert proof.c == pytest.approx(certify_descent(PAGE(0.5, 1.0), exact).c, rel=1e-6)
