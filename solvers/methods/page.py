@@ -57,7 +57,7 @@ class PAGE(Method):
     >>> functions = problem("breast-cancer@9:nonconvex:batch=8")
     >>> trace = run(PAGE(gamma=0.1, p=0.1), functions, seeds=1, budget=Budget(rounds=3))
     >>> trace.final("gradients")
-    array([111.])
+    array([158.])
     """
 
     gamma: float
