@@ -172,6 +172,11 @@ def test_the_page_on_the_clock():
     assert (costs["lognormal:1"] > costs["equal"]).all()
 
 
+def test_very_many_clients_are_run_by_cohort():
+    names = run_page("docs/scale.md")
+    assert names["few"].specification["by_cohort"]
+
+
 def test_a_plan(capsys):
     made = run_page("docs/plan.md")["made"]
     assert "bits per second: locodl" in capsys.readouterr().out
