@@ -17,7 +17,7 @@ from certibit.figures.drawing import STYLE, save
 from certibit.figures.episode.recorded_rounds import FloatArray
 from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from certibit.figures.episode.tuning import LOCAL_STEPS, Best, Contest, Results
-from certibit.theory.catalogue.catalogue import TUNINGS
+from certibit.figures.episode.tunings import TUNINGS
 
 _DASHED, _DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
 _BAND, _SHOWN = (10.0, 90.0), 30

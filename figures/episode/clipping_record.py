@@ -8,8 +8,8 @@ import numpy as np
 from certibit.figures.bands import BAND
 from certibit.figures.episode.clipping_drawing import smoothed
 from certibit.figures.episode.tuning import LOCAL_STEPS, PROBLEMS, Best, Contest, Results
+from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.text.tables import json_number
-from certibit.theory.catalogue.catalogue import TUNINGS
 
 Comparison = tuple[str, Contest, Results, int]
 """Title, contest, results and the place of the value of its axis."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from certibit.figures.episode.tuning import Contest, Results
+from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.text.verdicts import (
     OURS,
     SUPPORTED,
@@ -15,7 +16,6 @@ from certibit.figures.text.verdicts import (
     Quotation,
     claim_outcome,
 )
-from certibit.theory.catalogue.catalogue import TUNINGS
 from certibit.theory.verdict import FAILS
 
 FAST = Quotation(

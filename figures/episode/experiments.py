@@ -32,11 +32,11 @@ from certibit.figures.episode.clipping_verdicts import (
 from certibit.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
 from certibit.figures.episode.theorem_runs import theorem_runs
 from certibit.figures.episode.tuning import Contest, Results, hold
+from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.places.delivery import Place
 from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
-from certibit.theory.catalogue.catalogue import TUNINGS
 from certibit.theory.formulas.clipping_complexity import (
     ComplexityRow,
     episode_table,

@@ -10,6 +10,7 @@ import numpy as np
 
 from certibit.data.relaxed.families import hard_instances
 from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
+from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record
@@ -17,7 +18,6 @@ from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob
-from certibit.theory.catalogue.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)
 """The values of M, the gradient norm at the start."""

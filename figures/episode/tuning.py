@@ -11,6 +11,7 @@ from certibit.data.noise import Uniform
 from certibit.data.relaxed.families import crossed_cosh, tilted_wells
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
+from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record
@@ -18,7 +19,6 @@ from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob
-from certibit.theory.catalogue.catalogue import TUNINGS
 
 PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from certibit.theory.catalogue.catalogue import CARDS, METHODS
+from certibit.theory.cards import locodl
+from certibit.theory.catalogue.catalogue import METHODS
 
 
 @pytest.fixture(autouse=True)
@@ -20,4 +21,4 @@ def reckless(monkeypatch):
     def too_long(setting):
         return replace(rule(setting), gamma=300 / setting.L)
 
-    monkeypatch.setitem(CARDS, "locodl", replace(entry, rules={"reckless": too_long}))
+    monkeypatch.setattr(locodl, "CARD", replace(entry, rules={"reckless": too_long}))

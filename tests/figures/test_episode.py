@@ -30,13 +30,13 @@ from certibit.figures.episode.theorem_runs import (
     TheoremRun,
 )
 from certibit.figures.episode.tuning import Best, Contest, Entrant, best_of_grid
+from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED, claim_outcome, verdicts_text
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import COLUMNS, Trace
 from certibit.solvers.store.store import Store
 from certibit.theory.cards.episode import MAIN
-from certibit.theory.catalogue.catalogue import TUNINGS
 
 SMALL = Contest(
     "quartics", "H", (1.0, 8.0), (0.1, 0.01), (5.0, 15.0), rounds=12, tuning=12, accuracy=0.1
@@ -98,6 +98,8 @@ def test_methods_without_clipping_have_no_threshold(small):
 
 def test_no_two_tunings_look_alike():
     assert len({str(tuning_look(name)) for name in TUNINGS}) == len(TUNINGS)
+    kinds = [(tuning.federated, tuning.clips) for tuning in TUNINGS.values()]
+    assert kinds == sorted(kinds, reverse=True)
 
 
 def test_the_end_points_are_the_models():

@@ -6,10 +6,12 @@ packages are found through the entry point group ``certibit.methods``, each entr
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from itertools import chain
 from pkgutil import iter_modules
 from typing import Any
 
@@ -18,7 +20,7 @@ from certibit.data.problem import Problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
 from certibit.theory import cards
-from certibit.theory.card import Card, Tuning
+from certibit.theory.card import Card
 
 GROUP = "certibit.methods"
 """The entry points of other packages."""
@@ -63,15 +65,58 @@ _LEGEND = (
 """The order of a legend, by file; methods that are not named here follow by name."""
 
 
-def _cards() -> Iterator[Card]:
-    """Load the card of every file of the folder, in the order of a legend."""
+@cache
+def _files() -> tuple[str, ...]:
+    """Return the names of the files of the folder, in the order of a legend."""
     found = {module.name for module in iter_modules(cards.__path__)}
     first = [name for name in _LEGEND if name in found]
-    for name in (*first, *sorted(found - set(first))):
-        yield import_module(f"{cards.__name__}.{name}").CARD
+    return (*first, *sorted(found - set(first)))
 
 
-_CARDS = tuple(_cards())
+def _card(file: str) -> Card:
+    card: Card = import_module(f"{cards.__name__}.{file}").CARD
+    return card
+
+
+@cache
+def _others() -> tuple[Card, ...]:
+    return other_cards(frozenset(_card(file).name for file in _files()))
+
+
+class Catalogue(Mapping[str, Card]):
+    """Cards by the names of their methods, in the order of a legend.
+
+    A card is loaded when it is asked for, from the file of its name if there is one.
+
+    Parameters
+    ----------
+    belongs : callable
+        Which cards it has.
+    """
+
+    def __init__(self, belongs: Callable[[Card], bool]) -> None:
+        self._belongs = belongs
+
+    def __getitem__(self, name: str) -> Card:
+        file = name.replace("-", "_")
+        near = (_card(file),) if file in _files() else ()
+        for card in chain(near, self._all()):
+            if card.name == name and self._belongs(card):
+                return card
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (card.name for card in self._all() if self._belongs(card))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __or__(self, other: Mapping[str, Card]) -> dict[str, Card]:
+        return {**self, **other}
+
+    def _all(self) -> Iterator[Card]:
+        yield from map(_card, _files())
+        yield from _others()
 
 
 def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
@@ -96,41 +141,26 @@ def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
     return tuple(found)
 
 
-CARDS: dict[str, Card] = {
-    card.name: card for card in (*_CARDS, *other_cards(frozenset(card.name for card in _CARDS)))
-}
+CARDS = Catalogue(lambda card: True)
 """Every method by name, in the order of a legend."""
 
-SHARED_MINIMISER: dict[str, Card] = {
-    name: card for name, card in CARDS.items() if card.method.needs.shared_minimiser
-}
+SHARED_MINIMISER = Catalogue(lambda card: card.method.needs.shared_minimiser)
 """The methods for strongly convex f_i with the same minimiser, such as one client, by name."""
 
-STOCHASTIC: dict[str, Card] = {
-    name: card for name, card in CARDS.items() if card.descents and not card.theorems
-}
+STOCHASTIC = Catalogue(lambda card: bool(card.descents) and not card.theorems)
 """The methods for stochastic gradients by name, whose theorems are about descents only."""
 
-METHODS: dict[str, Card] = {
-    name: card
-    for name, card in CARDS.items()
-    if card.method.needs.strongly_convex and name not in {*SHARED_MINIMISER, *STOCHASTIC}
-}
+METHODS = Catalogue(
+    lambda card: (
+        card.method.needs.strongly_convex
+        and not card.method.needs.shared_minimiser
+        and (bool(card.theorems) or not card.descents)
+    )
+)
 """The methods for all strongly convex problems by name."""
 
-CLIPPING: dict[str, Card] = {
-    name: card for name, card in CARDS.items() if not card.method.needs.strongly_convex
-}
+CLIPPING = Catalogue(lambda card: not card.method.needs.strongly_convex)
 """The methods for (L0, L1)-smooth problems by name; their parameters must be given."""
-
-TUNINGS: dict[str, Tuning] = {
-    tuning.name: tuning
-    for tuning in sorted(
-        (tuning for card in CARDS.values() for tuning in card.tunings),
-        key=lambda tuning: (not tuning.federated, not tuning.clips),
-    )
-}
-"""Ways to make them, by name: federated and clipped, federated and not clipped, on one machine."""
 
 
 def card_named(name: str) -> Card:

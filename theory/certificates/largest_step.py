@@ -98,7 +98,10 @@ def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
     for _ in range(MOST_DOUBLINGS):
         if works(value * factor) == (factor < 1):
             low, high = sorted((value, value * factor))
-            return _bisected(works, low, high, accuracy)
+            almost = high / (1 + accuracy / 2)  # a limit is often 2/L, twice a usual step size
+            if works(almost):
+                return almost, high
+            return _bisected(works, low, almost, accuracy)
         value *= factor
     return (value, float("inf")) if factor > 1 else (float("nan"), value)
 

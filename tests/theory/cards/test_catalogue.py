@@ -18,7 +18,6 @@ from certibit.theory.catalogue.catalogue import (
     METHODS,
     SHARED_MINIMISER,
     STOCHASTIC,
-    TUNINGS,
     card_named,
     card_of,
     other_cards,
@@ -74,8 +73,22 @@ def test_the_order_is_that_of_a_legend():
     assert list(METHODS)[:3] == ["locodl", "adiana", "diana"]
     assert next(iter(CLIPPING)) == "episode"
     assert all(card.name == name for name, card in CARDS.items())
-    kinds = [(tuning.federated, tuning.clips) for tuning in TUNINGS.values()]
-    assert kinds == sorted(kinds, reverse=True)
+
+
+def test_only_the_card_that_is_asked_for_is_loaded():
+    program = (
+        "import sys; from certibit.theory.catalogue.catalogue import METHODS; METHODS['diana'];"
+        "print(*(name for name in sys.modules if name.startswith('certibit.theory.cards.')))"
+    )
+    words = [sys.executable, "-c", program]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["certibit.theory.cards.diana"]
+
+
+def test_a_method_is_found_whose_file_has_another_name():
+    assert "5gcs-cc" in METHODS
+    assert "5gcs-cc" not in CLIPPING
+    assert len(CARDS) == len(set(CARDS))
 
 
 def test_a_card_is_found_by_name_or_by_class():
