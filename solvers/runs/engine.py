@@ -167,7 +167,9 @@ def batches_of_runs(
         yield some, part, tuple(run_seeds[run] for run in some)
 
 
-def _batches(runs: int, size: int, library: str, at_once: int | None) -> list[NDArray[np.intp]]:
+def _batches(
+    runs: int, size: int, library: str, at_once: int | None = None
+) -> list[NDArray[np.intp]]:
     """Divide the runs into batches, with vectors of one run of so many numbers, n d.
 
     On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
