@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, is_numpy
+from certibit.data.arrays import Array
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.errors import Refusal
 
@@ -57,6 +57,14 @@ class ModuleGradients:
     def dtype(self) -> Any:
         """The floating type of the module's parameters, in which everything is computed."""
         return next(self.module.parameters()).dtype
+
+    def tensors(self, inputs: Any, labels: Any) -> tuple[Tensor, Tensor]:
+        """Return examples as tensors, inputs that are floats in the type of the module."""
+        torch = torch_library()
+        examples = torch.as_tensor(inputs)
+        if examples.is_floating_point():
+            examples = examples.to(self.dtype)
+        return examples, torch.as_tensor(labels)
 
     def named(self, x: Tensor) -> dict[str, Tensor]:
         """Return a vector (d,) as the parameters by name."""
@@ -122,12 +130,12 @@ class ModuleGradients:
         Refusal
             If they are not of numpy.
         """
-        if not is_numpy(x):
+        if not isinstance(x, np.ndarray | np.lib.mixins.NDArrayOperatorsMixin):  # or lazy ones
             raise Refusal(
                 f"a network takes points of numpy, not of {type(x).__module__}; run it with "
                 'library="numpy"'
             )
-        moved = np.ascontiguousarray(np.moveaxis(x, 1, 2))
+        moved = np.ascontiguousarray(np.moveaxis(np.asarray(x), 1, 2))
         return torch_library().from_numpy(moved).to(self.dtype)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
+from certibit.data.deep.example_batch import ExampleBatch
 from certibit.data.deep.module_gradients import LossFunction, ModuleGradients, Tensor, TorchModule
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.errors import Refusal
@@ -44,6 +45,8 @@ class NeuralProblem(NonconvexProblem):
         Of the loss: 0 for cross-entropy and squares.
     title : str
         The name of the problem.
+    test : pair of torch tensors, optional
+        Inputs and labels that no client has.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class NeuralProblem(NonconvexProblem):
     labels: Tensor
     lower_bound: float = 0.0
     title: str = ""
+    test: tuple[Tensor, Tensor] | None = None
 
     promises: ClassVar[str] = UNKNOWN
 
@@ -68,7 +72,8 @@ class NeuralProblem(NonconvexProblem):
     def of(
         cls, module: TorchModule, loss: LossFunction, inputs: Any, labels: Any, *,
         clients: int | None = None, rule: str = "shuffled", seed: int = 0,
-        x_0: ArrayLike | None = None, lower_bound: float = 0.0, name: str = "",
+        x_0: ArrayLike | None = None, batch: int | None = None,
+        test: tuple[Any, Any] | None = None, lower_bound: float = 0.0, name: str = "",
     ) -> Self:  # fmt: skip
         """Make the problem of a module, a loss and data.
 
@@ -90,6 +95,11 @@ class NeuralProblem(NonconvexProblem):
             Of the split.
         x_0 : array (d,) or (1, d, R), optional
             Where runs start, if not at the parameters of the module.
+        batch : int, optional
+            Examples of a stochastic gradient of a client, drawn with replacement; methods that
+            take samples get these, and exact gradients without.
+        test : pair of arrays, optional
+            Inputs and labels for :meth:`accuracy` that no client has.
         lower_bound : float
             Of the loss.
         name : str
@@ -104,9 +114,7 @@ class NeuralProblem(NonconvexProblem):
         torch = torch_library()
         _require_plain(torch, module)
         model = ModuleGradients(module, loss)
-        examples, answers = (torch.as_tensor(values) for values in (inputs, labels))
-        if examples.is_floating_point():
-            examples = examples.to(model.dtype)
+        examples, answers = model.tensors(inputs, labels)
         if len(examples) != len(answers):
             raise Refusal(
                 f"there are {len(examples)} inputs and {len(answers)} labels; give one label for "
@@ -126,7 +134,9 @@ class NeuralProblem(NonconvexProblem):
             model=model,
             inputs=examples,
             labels=answers,
+            noise=None if batch is None else ExampleBatch(batch),
             lower_bound=lower_bound,
+            test=None if test is None else model.tensors(*test),
             title=name or f"{type(module).__name__}@{len(examples)}",
         )
 
@@ -169,6 +179,13 @@ class NeuralProblem(NonconvexProblem):
         """Gradients of all f_i at (n, d, R), or at one point (1, d, R), as (n, d, R)."""
         return self.model.grad(x, self.inputs, self.labels)
 
+    def grad_of_examples(self, x: Array, places: Array) -> Array:
+        """Gradients on the examples at some places (n, b, R) of the clients, as (n, d, R)."""
+        torch = torch_library()
+        chosen = torch.from_numpy(np.moveaxis(places, 1, 2).copy())
+        client = torch.arange(self.n)[:, None, None]
+        return self.model.sampled_grad(x, self.inputs[client, chosen], self.labels[client, chosen])
+
     def value(self, x: Array) -> Array:
         """f(x), the mean loss of the clients, at shared points (1, d, R), as an array (R,)."""
         return self.client_values(x).mean(axis=0)
@@ -181,17 +198,12 @@ class NeuralProblem(NonconvexProblem):
         """f_i(x_i) of every client at (n, d, R) or (1, d, R), as (n, R)."""
         return self.model.losses(x, self.inputs, self.labels)
 
-    def accuracy(self, x: Array, inputs: Any = None, labels: Any = None) -> Array:
+    def accuracy(self, x: Array) -> Array:
         """Return the share of labels that have the largest output, at (1, d, R): (R,).
 
-        Without inputs (N, ...) and labels (N,), of all examples of the clients.
+        Of the test examples, or without any of those of the clients.
         """
-        torch = torch_library()
-        if inputs is None or labels is None:
-            inputs, labels = self.inputs.flatten(0, 1), self.labels.flatten(0, 1)
-        inputs, labels = torch.as_tensor(inputs), torch.as_tensor(labels)
-        if inputs.is_floating_point():
-            inputs = inputs.to(self.model.dtype)
+        inputs, labels = self.test or (self.inputs.flatten(0, 1), self.labels.flatten(0, 1))
         found = [
             (self.model.outputs(point, inputs).argmax(dim=-1) == labels).double().mean().item()
             for point in self.model.points(x)[0]
@@ -207,7 +219,10 @@ class NeuralProblem(NonconvexProblem):
             [description(type(part).forward) for part in self.model.module.modules()],
             [[k, description(v.numpy())] for k, v in self.model.module.named_buffers()],
             description(self.model.loss),
-            [description(tensor.numpy()) for tensor in (self.inputs, self.labels)],
+            [
+                description(tensor.numpy())
+                for tensor in (self.inputs, self.labels, *(self.test or ()))
+            ],
             [description(self.x_0), str(self.model.dtype), self.lower_bound],
         ]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -215,7 +230,11 @@ class NeuralProblem(NonconvexProblem):
     @property
     def specification(self) -> dict[str, object]:
         """The definition of the problem, ready for JSON, and which promises mean nothing."""
-        return super().specification | {"m": self.m, "promises": self.promises}
+        return super().specification | {
+            "m": self.m,
+            "torch": torch_library().__version__,
+            "promises": self.promises,
+        }
 
     def __repr__(self) -> str:
         return f"NeuralProblem({self.name!r}, n={self.n}, d={self.d}, m={self.m})"

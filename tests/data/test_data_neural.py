@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from certibit import GD, Budget, NeuralProblem, Refusal, compressor, parameters, run
+from certibit.data.deep.example_batch import ExampleBatch
 from certibit.data.deep.module_gradients import ModuleGradients
 from certibit.theory.catalogue.catalogue import CARDS
 
@@ -91,7 +92,7 @@ def test_a_run_changes_no_parameter_of_the_module():
     assert ModuleGradients(problem.model.module, problem.model.loss).start.tolist() == before
 
 
-def least_squares():
+def least_squares(**options):
     generator = np.random.default_rng(0)
     rows, targets = generator.normal(size=(4, 6, 3)), generator.normal(size=(4, 6))
     module = nn.Linear(3, 1, bias=False).double()
@@ -99,7 +100,7 @@ def least_squares():
     def loss(outputs, labels):
         return nn.functional.mse_loss(outputs[:, 0], labels) / 2
 
-    return NeuralProblem.of(module, loss, rows, targets)
+    return NeuralProblem.of(module, loss, rows, targets, **options)
 
 
 class ByHand(NeuralProblem):
@@ -108,6 +109,14 @@ class ByHand(NeuralProblem):
     def grad(self, x):
         rows, targets = self.inputs.numpy(), self.labels.numpy()
         return rows.transpose(0, 2, 1) @ (rows @ x - targets[..., None]) / rows.shape[1]
+
+    def grad_of_examples(self, x, places):
+        client = np.arange(len(places))[:, None, None]
+        rows, targets = self.inputs.numpy()[client, places], self.labels.numpy()[client, places]
+        residuals = (
+            np.einsum("nbrd,ndr->nbr", rows, np.broadcast_to(x, (4, *x.shape[1:]))) - targets
+        )
+        return np.einsum("nbrd,nbr->ndr", rows, residuals) / places.shape[1]
 
     def client_values(self, x):
         rows, targets = self.inputs.numpy(), self.labels.numpy()
@@ -124,6 +133,8 @@ GIVEN = {
     "econtrol": {**STEP, "b": 0.5},
     "marina": {**STEP, "p": 0.5},
     "dasha": {**STEP, "a": 0.3},
+    "page": {**STEP, "p": 0.5},
+    "vr-marina": {**STEP, "p": 0.5},
     "gd": STEP,
     "sgd": STEP,
     "ef21-sgdm": {**STEP, "eta": 0.5},
@@ -151,9 +162,10 @@ def test_all_methods_are_tried():
     } == set(GIVEN)
 
 
+@pytest.mark.parametrize("batch", [None, 2], ids=["exact", "batch"])
 @pytest.mark.parametrize("name", GIVEN)
-def test_methods_run_on_a_module_as_on_the_same_functions_of_numpy(name):
-    problem = least_squares()
+def test_methods_run_on_a_module_as_on_the_same_functions_of_numpy(name, batch):
+    problem = least_squares(batch=batch)
     method = CARDS[name].method(**GIVEN[name])
     kind = method.needs.compressor
     sent = None if kind is None else compressor("rand-k:1" if kind == "unbiased" else "top-k:1")
@@ -167,6 +179,33 @@ def test_methods_run_on_a_module_as_on_the_same_functions_of_numpy(name):
         )
     for column in ("uplink_bits", "gradients", "rounds"):
         assert (found.columns[column] == expected.columns[column]).all()
+
+
+def test_batches_are_drawn_from_the_own_examples_of_a_client():
+    problem = made("gru")
+    x = np.random.default_rng(1).normal(size=(CLIENTS, problem.d, 1))
+    every = np.broadcast_to(np.arange(EXAMPLES), (CLIENTS, 1, EXAMPLES))
+    alone = problem.grad_of_examples(np.repeat(x, EXAMPLES, axis=2), every)
+    np.testing.assert_allclose(alone.mean(axis=2, keepdims=True), problem.grad(x), atol=1e-13)
+    places = np.array([0, 4, 4]).reshape(1, 3, 1).repeat(CLIENTS, axis=0)
+    three = problem.grad_of_examples(x, places)[..., 0]
+    np.testing.assert_allclose(three, (alone[..., 0] + 2 * alone[..., 4]) / 3, atol=1e-13)
+    uniforms = (places + 0.99) / EXAMPLES
+    drawn = ExampleBatch(3).gradient(problem, x, uniforms, exact=None)
+    np.testing.assert_array_equal(drawn[..., 0], three)
+
+
+def test_gradients_are_counted_in_examples():
+    problem, budget = least_squares(batch=2), Budget(rounds=3)
+    sampled = run(CARDS["sgd"].method(gamma=0.1), problem, seeds=1, budget=budget)
+    exact = run(GD(gamma=0.1), problem, seeds=1, budget=budget)
+    assert (sampled.final("gradients"), exact.final("gradients")) == (3 * 2, 3 * problem.m)
+
+
+@pytest.mark.parametrize("b", [0, -1, 1.5, True])
+def test_batches_that_are_none_are_refused(b):
+    with pytest.raises(Refusal, match=f"a batch of {b!r} examples"):
+        least_squares(batch=b)
 
 
 def test_parameters_of_a_grid_are_runs():
