@@ -37,6 +37,7 @@ def test_a_method_of_ones_own(capsys):
     assert names["verdict"].value > 0.9 * names["verdict"].limit
 
 
+@pytest.mark.long
 def test_functions_that_need_not_be_convex(capsys):
     names = run_page("docs/certify-nonconvex.md")
     assert names["better"].verify() == names["better"].c > names["proof"].c

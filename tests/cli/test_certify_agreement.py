@@ -44,6 +44,7 @@ def test_theorem_certificate_and_worst_case_are_of_one_class(capsys, gamma):
     assert certified <= attained + SLACK * abs(attained)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("json_too", [[], ["--json"]])
 def test_noise_off_by_two_is_a_contradiction(capsys, monkeypatch, json_too):
     words = ["certify", "diana", "--n", "3", "--kappa", "20", *json_too]
@@ -84,6 +85,7 @@ def test_a_hundred_thousand_clients_are_as_few(capsys, n):
     assert f"not attained: the worst case for n = {n} is too large" in told
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("gamma", "code"), [(0.1999, 0), (0.2, 1), (0.3, 1)])
 def test_the_exit_code_says_if_a_decrease_is_certified(capsys, gamma, code):
     assert main(["certify", "gd", "--n", "3", "--kappa", "10", "--set", f"gamma={gamma}"]) == code
@@ -102,6 +104,7 @@ def test_a_row_that_tests_nothing_is_not_tested(capsys):
     assert re.search(f"{end}$", " ".join(text.split()))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     "words", ["diana --n 2 --kappa 10 --omega 0", "gd --n 3 --kappa 10 --set gamma=1e-12"]
 )

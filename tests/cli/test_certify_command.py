@@ -70,7 +70,7 @@ def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):
     assert "other side  asymptotic factor 1 - 0.010" in (capsys.readouterr().out)
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("kappa", ["10", "100"])
 @pytest.mark.parametrize("n", ["1", "10", "1000"])
 @pytest.mark.parametrize("name", ["ef", "ef21"])
@@ -84,7 +84,7 @@ def test_certify_leaves_no_gap_where_the_truth_is_known(capsys, name, n, kappa):
     assert proved <= limit * (1 + 1e-7)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["econtrol", "ef21p-diana", "compressed-gd"])
 def test_certify_bounds_contractions_from_the_other_side(capsys, name):
     words = ["certify", name, "--n", "3", "--kappa", "20", "--omega", "1"]

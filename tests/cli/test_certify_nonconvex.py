@@ -32,6 +32,7 @@ def test_json_has_the_exact_proof(capsys):
     assert {key for key in found if f"`{key}`" not in rows} == set()
 
 
+@pytest.mark.long
 def test_convex_functions(capsys):
     """c = 2 gamma for gamma = 1/L, which is the best step."""
     assert main(["certify", "gd", "--class", "convex", "--n", "3"]) == 0

@@ -103,6 +103,7 @@ def test_limits_of_theory_end_its_whole_runs(capsys, monkeypatch, limited):
     assert ("certibit: every run is limited" in told.err) == limited
 
 
+@pytest.mark.long
 def test_a_limit_beyond_what_runs_need_cuts_nothing(capsys, short):
     assert main(["demo", "--seeds", "2", "--jobs", "1", "--rounds", "9999"]) == 0
     assert "cut" not in capsys.readouterr().err

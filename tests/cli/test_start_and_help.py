@@ -216,6 +216,7 @@ SLOW = {
 """What a command does without, since importing it takes longer than the rest."""
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("words", SLOW)
 def test_a_command_imports_what_it_needs(words):
     code = f"import sys; from certibit.cli import main; main({words.split()}); print(*sys.modules)"

@@ -51,7 +51,7 @@ def vectors(n, d, runs, others):
     return start, centre, going, rng.standard_normal((others, d, runs))
 
 
-@pytest.mark.long(keep=5)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("shape", [(3, 4, 6, 3), (1, 3, 9, 1), (7, 1, 9, 1), (40, 3, 4, 40)])
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("rule", RULES)
@@ -78,6 +78,7 @@ def test_a_run_is_the_same_alone():
         assert counted == together[2][r]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_stays_in_its_client_and_run(value):
     matrix, (start, centre, going, u) = made(4, 3, 5), vectors(4, 5, 3, 4)

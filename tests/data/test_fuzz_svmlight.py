@@ -46,7 +46,7 @@ def test_text_is_read_or_refused():
         assert labels[0] < labels[1]
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("suffix", "packed"),
     [

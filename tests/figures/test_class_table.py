@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from certibit import CARDS
 from certibit.figures.certified.classes.class_table import CLASSES, class_cells, class_table
 
@@ -17,6 +19,7 @@ def test_marks_and_sentences():
     assert rows["1:"] == ["it", "samples", "no", "gradients."]
 
 
+@pytest.mark.long
 def test_each_cell_has_a_mark_or_a_sentence():
     for name in ("gd", "ef", "celgc"):
         cells = class_cells(CARDS[name])
@@ -24,6 +27,7 @@ def test_each_cell_has_a_mark_or_a_sentence():
         assert all(bool(one.marks) != bool(one.reason) for one in cells)
 
 
+@pytest.mark.long
 def test_a_step_that_is_never_certified_has_a_sentence():
     def enormous(setting):
         return card.method(gamma=1e9)

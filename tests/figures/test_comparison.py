@@ -374,6 +374,7 @@ def test_the_table_for_latex_has_the_numbers_of_the_other(found):
     assert found.to_latex() == found.to_latex(TARGETS[-1])
 
 
+@pytest.mark.long
 def test_a_figure_is_written_as_pdf_without_a_date(found, tmp_path):
     one, two = (found.save(tmp_path / name).read_bytes() for name in ("one.pdf", "two.pdf"))
     assert one.startswith(b"%PDF")

@@ -147,6 +147,7 @@ def test_strangers_have_colours_of_their_own():
     assert not {colour for colour, _ in looks[2:]} & catalogue
 
 
+@pytest.mark.long
 def test_files_are_whole_and_the_same_again(found, tmp_path):
     before = dict(rcParams)
     paths = [found.save(tmp_path / name) for name in ("a.svg", "b.svg", "c.png")]

@@ -124,6 +124,7 @@ def test_every_field_that_the_page_needs_is_asked_for(written, tmp_path, name):
         assert all("is a required property" in line or "its targets" in line for line in told)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("name", RECORDS)
 def test_another_digit_is_named(written, tmp_path, name):
     """Whatever digit it is, and though the record would be drawn with it."""

@@ -78,6 +78,7 @@ def test_every_curve_has_the_rule_of_its_version(number, version):
         assert [(curve.method, curve.rule) for curve in panel.curves[20:]] == beside
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("number", FIGURES)
 def test_versions_differ_in_parameters_only(number):
     paper, best = (paper_figure(number, version) for version in VERSIONS)

@@ -141,6 +141,7 @@ def test_failures_are_told_at_the_end_by_name(tmp_path):
     assert "\n" not in told
 
 
+@pytest.mark.long
 def test_what_is_refused_alike_is_one_refusal(tmp_path):
     jobs = [Made(1, tmp_path, "alike"), Made(2, tmp_path, "alike"), Made(3, tmp_path)]
     with pytest.raises(Refusal) as refusal:

@@ -186,6 +186,7 @@ def test_a_clipped_round_goes_no_further_than_its_steps(method):
         assert steps.max() >= 5e-3
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("gamma", [0.5, 1.01, 2.0, 5.0])
 def test_the_stalemate(gamma):
     """CELGC stays at 0, and at every point of [-2, 1]; EPISODE is at x* = -1/2 in one round."""

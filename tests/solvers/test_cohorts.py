@@ -74,6 +74,7 @@ def assert_close(found, expected):
             np.testing.assert_allclose(found.columns[name], column, rtol=1e-12, err_msg=name)
 
 
+@pytest.mark.long(keep=12)
 @pytest.mark.parametrize(("name", "words"), list(cases()))
 def test_a_run_by_cohort_is_that_of_all_clients(name, words):
     """Also for methods without cohorts, whose rounds have all clients; others are refused."""

@@ -18,7 +18,7 @@ from certibit.solvers.compressors.selector import compressor
 CLIENTS, RUNS = 20, 10
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ALL)
 def test_random_bytes_are_a_message_or_refused(name):
     sizes = [d for d in (1, 2, 3, 5, 8, 13) if serves(name, d)]

@@ -92,6 +92,7 @@ def test_flipped_bits_of_a_trace(path):
             Trace.load(path)
 
 
+@pytest.mark.long
 def test_traces_written_with_any_content(path, monkeypatch):
     TRACE.save(path)
     with np.load(path) as file:

@@ -37,6 +37,7 @@ def made(name, solved):
     return Experiment.of(method, solved, sent)
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(
     ("name", "solved"),
     [
@@ -150,6 +151,7 @@ def test_a_trace_draws_what_it_aimed_at():
     assert axes.lines[0].get_ydata()[-1] <= 1e-6
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("solved", "target"), [(MODEL, 0.1), (QUADRATIC, 0.4)], ids=["model", "quadratic"]
 )

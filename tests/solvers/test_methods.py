@@ -93,7 +93,7 @@ def test_every_library_gives_the_same(case, library):
     assert_same_spending(other.ledger, ours.ledger)
 
 
-@pytest.mark.long(keep=36)
+@pytest.mark.long(keep=12)
 @each_case
 def test_what_large_vectors_are_spared_changes_nothing(case, monkeypatch):
     """Entries that are not written out give the same, at any size."""
@@ -140,7 +140,7 @@ def test_wire_is_the_simulation_up_to_rounding(case):
         assert not np.array_equal(wired.columns["gap"], simulated.columns["gap"])
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @each_case
 def test_converges_to_the_solution(case):
     """With parameters from theory every run reaches f - f* <= 1e-9, and x* with it."""

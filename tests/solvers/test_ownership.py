@@ -93,6 +93,7 @@ def test_owners_are_a_uniform_subset(d, m, s):
             assert together == Fraction(s * (s - 1), m * (m - 1))
 
 
+@pytest.mark.long(keep=3)
 @each_triple
 def test_moments(d, m, s):
     """The moments that the theory uses, in exact arithmetic, for numbers a_i of the clients."""

@@ -221,6 +221,7 @@ BOUNDED = {
 MOST_SECONDS = 12.0  # of the processor; they take a third of it alone on a machine
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.long] * ("many" in name)) for name in BOUNDED],

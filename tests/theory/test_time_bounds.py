@@ -35,6 +35,7 @@ def bound(name, network):
     return RULES[name](c, EventSetting.of(network, PROBLEM, SENT))
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("name", RULES)
 def test_no_method_takes_longer_than_promised(name, network):

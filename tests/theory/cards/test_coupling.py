@@ -34,7 +34,7 @@ def made(name, rule, n, kappa, omega):
     return card.at(where, rule), where
 
 
-@pytest.mark.long(keep=12)
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize(("name", "rule", "n", "kappa", "omega"), CASES)
 def test_it_lies_between_the_paper_and_the_certificate(name, rule, n, kappa, omega):
     method, where = made(name, rule, n, kappa, omega)

@@ -235,6 +235,7 @@ def best_parameters(which, problem):
     return Experiment.of(method, problem, chosen)
 
 
+@pytest.mark.long(keep=8)
 @each_family
 @pytest.mark.parametrize("which", FAST | SLOW)
 def test_exact_expectation_along_a_run(which, name):

@@ -68,7 +68,7 @@ def test_the_cost_of_a_step_is_that_of_a_run(name):
         assert np.mean(last[key] / steps) == pytest.approx(expected, rel=0.05)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "objective"), [("locodl", "bits"), ("diana", "rounds"), ("locodl", "gradients")]
 )

@@ -24,6 +24,7 @@ def test_without_a_variance_they_are_contractions(functions, certified):
     assert biased.exact == pytest.approx(contracting.exact, rel=1e-7)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("functions", "certified"), CLASSES)
 @pytest.mark.parametrize("omega", [1.0, 4.0])
 def test_the_noise_of_scaled_compressors_is_averaged(functions, certified, omega):

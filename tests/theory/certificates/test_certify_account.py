@@ -159,6 +159,7 @@ def test_a_method_of_a_file(tmp_path):
             configured(card, where, None, wrong)
 
 
+@pytest.mark.long
 def test_few_starts_are_the_best_of_all():
     sent = [compressor(f"rand-k:{k}") for k in (1, 5, 20)]
     uplink = partial(objective_value, objective="bits")
@@ -185,7 +186,7 @@ def test_free_weights_promise_more_for_diana():
     assert wrong.verify() != free.certificate.factor
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["locodl", "diana", "scaffnew"])
 def test_the_optimum_does_not_depend_on_the_unit_of_f(name):
     sent = [compressor("rand-k:2") if METHODS[name].method.needs.compressor else None]

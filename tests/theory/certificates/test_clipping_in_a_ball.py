@@ -255,6 +255,7 @@ def test_the_ball_of_a_problem_is_that_of_its_start(capsys):
     assert json.loads(capsys.readouterr().out)["family"]["alpha"] == alpha
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

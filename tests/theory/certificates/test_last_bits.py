@@ -62,7 +62,7 @@ def searched(name):
     return certify(*at(name, 10, 100.0, 4.0), potential="search")
 
 
-@pytest.mark.long(keep=12)
+@pytest.mark.long(keep=4)
 @noise
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", FIXED)
@@ -75,7 +75,7 @@ def test_a_certificate_is_the_same(name, setting, seed):
     assert found.bound == pytest.approx(right.bound, rel=1e-8)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @noise
 @pytest.mark.parametrize("name", SEARCHED)
 def test_a_searched_certificate_is_the_same(name, seed):
@@ -114,7 +114,7 @@ def discovered():
     return discover(task, tried, best=1, certificates=4, seed=1).found[0].certificate.decrease
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @noise
 @pytest.mark.parametrize(
     ("of", "accuracy"),

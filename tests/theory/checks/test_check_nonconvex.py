@@ -22,6 +22,7 @@ def failing(found):
     return {verdict.check for verdict in found.verdicts if not verdict.holds}
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("solved", [MODEL, QUADRATIC], ids=["model", "quadratic"])
 @pytest.mark.parametrize(
     ("name", "sent"), [("gd", None), ("ef21", "top-k:2"), ("marina", "rand-k:2")]

@@ -74,6 +74,7 @@ def worst(proof, assumption):
     return max(found)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("method", "constants", "assumption", "planted", "measure"), CASES)
 def test_no_drawn_function_breaks_a_certificate(method, constants, assumption, planted, measure):
     functions = FunctionClass(2, -1.0, 1.0, assumptions=(assumption,), **constants)

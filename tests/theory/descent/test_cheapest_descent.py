@@ -29,7 +29,7 @@ def test_gradient_descent_has_its_best_step():
     assert found.cost.rounds == pytest.approx(1 / found.certificate.c)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["marina", "dasha"])
 def test_fewer_bits_are_proved(name):
     method, where, functions = subject(name, "rand-k:2")

@@ -98,7 +98,7 @@ CERTIFIED = [
 CURVATURES = list(product([0.05, 0.4, 1.0], repeat=2))
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("method", "constants", "least"), CERTIFIED, ids=lambda x: str(x)[:5])
 def test_certified_constants_and_attacks(method, constants, least):
     """Two clients, quadratics of one dimension, all coins and signs: steps, and starts."""

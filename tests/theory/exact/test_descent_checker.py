@@ -32,6 +32,7 @@ def descent(name, label):
     return json.loads(written(name, label))["descent"]
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("name", "label"), ASKED)
 def test_the_checker_accepts_what_is_written(name, label):
     assert check_descent.check(descent(name, label)) == ""

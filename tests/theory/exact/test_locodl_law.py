@@ -168,6 +168,7 @@ def test_no_quadratic_potential_allows_rarer_rounds(point):
         assert certify(rarer, where, potential="search").decrease < 0.997 * best
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [2, 3])
 def test_what_unlike_quadratics_need(n):
     """They need (1 + omega) where the law has (1 + (2 - 1/n) omega), for all rho and chi tried."""

@@ -62,6 +62,7 @@ def test_randomness_that_is_shared_and_many_clients_are_not_measured():
 HALVED = [("locodl", 3), ("locodl", 1), ("fedcomgate", 3), ("adiana", 3), ("marina", 3)]
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("name", "n"), HALVED)
 def test_half_the_variance_in_symbols_is_a_contradiction(name, n, monkeypatch):
     """On the slowest quadratics ADIANA and MARINA are as slow without noise; on others not."""

@@ -54,6 +54,7 @@ def proof_of(name):
     return certify(card.at(where), FunctionClass.of(where))
 
 
+@pytest.mark.long(keep=1)
 @KERNEL
 @pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", *OTHERS])
 def test_the_kernel_accepts_a_proof(name, tmp_path):
@@ -86,12 +87,14 @@ PLANTED = {
 }
 
 
+@pytest.mark.long(keep=1)
 @KERNEL
 @pytest.mark.parametrize("planted", PLANTED)
 def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
     assert "Unable to unify" in refusal(rocq_file(PLANTED[planted](proof_of("diana"))), tmp_path)
 
 
+@pytest.mark.long(keep=1)
 @KERNEL
 @pytest.mark.parametrize(
     ("case", "field", "change"),
@@ -170,6 +173,7 @@ def test_a_name_that_rocq_does_not_read_is_refused_at_once(name, better, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 @KERNEL
 def test_the_kernel_accepts_the_file_of_the_page(tmp_path):
     """Under the name that it has there."""

@@ -142,6 +142,7 @@ def test_a_misfit_that_is_accepted_is_told_in_a_sentence(monkeypatch):
     )
 
 
+@pytest.mark.long
 def test_only_a_check_that_asks_for_them_has_them():
     names = {
         "recorded as run",

@@ -92,6 +92,7 @@ def rows(name: str) -> Iterator[Verdict]:
     yield from filter(None, (tight_promise(theorem, card) for theorem in card.theorems))
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
 def test_every_card_is_as_it_is_written(name):
     try:

@@ -87,6 +87,7 @@ def stepped(method, shape, x, n=1, noise=None):
     return method.communicate(ModelState(x), clients, Everyone()).x
 
 
+@pytest.mark.long(keep=10)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
 @pytest.mark.parametrize("kind", [ClippedSGD, EPISODE, NormalisedGD])
 def test_functions_of_the_class_keep_the_promise(shape, kind):

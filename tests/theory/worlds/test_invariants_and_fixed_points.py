@@ -77,7 +77,7 @@ def rank(*groups) -> int:
     return int(np.linalg.matrix_rank(np.concatenate(rows), tol=1e-9 * runs))
 
 
-@pytest.mark.long(keep=29)
+@pytest.mark.long(keep=10)
 @each_case
 def test_the_stated_fixed_point_is_found(name, rule, n, d, options):
     method, view = prepared(name, rule, n, d, options)
@@ -169,6 +169,7 @@ def test_one_value_of_a_parameter_for_every_run():
     assert len(invariants(unstated(method), found, view)) == 2
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("name", METHODS)
 def test_on_every_library(name):
     method, view = prepared(name, None, 3, 2, {})

@@ -78,7 +78,7 @@ def descent(direction):
     return Descent(0.05)
 
 
-@pytest.mark.long(keep=5)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("direction", THE_GRADIENT.values(), ids=list(THE_GRADIENT))
 def test_what_is_allowed_has_the_numbers_of_gradient_descent(direction):
     found = certify(descent(direction), FAMILY)
