@@ -121,6 +121,11 @@ EXTENSIONS = {
     "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],
+    "descents": [
+        "theory.descent",
+        "figures.text.descents",
+        "certibit.cli.words.certified_descents",
+    ],
     "export": ["theory.export", "certibit.cli.commands.export"],
     "events": [
         "solvers.events",

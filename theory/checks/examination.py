@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -17,7 +16,6 @@ from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.solvers.total_bits import require_weight
-from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.covered_run import require_theorem
@@ -31,15 +29,13 @@ from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise
 from certibit.theory.checks.soundness import conduct, soundness
 from certibit.theory.checks.theorem.written_formulas import written_rule
-from certibit.theory.descent.certified_descent import CertifiedDescent
-from certibit.theory.descent.certify_descent import certify_descent
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
 _TOOL = "certibit.theory.tool.tool_checks"
+_DESCENTS = "certibit.theory.descent.certified_descent"
 
 
 @dataclass(frozen=True, repr=False)
@@ -339,19 +335,12 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
 
 
 def _searched_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
-    """Return what a certificate proves of the descent of a method, if one does.
-
-    It is about |grad f(x)|^2, and not about a solution, for convex functions, too.
-    """
-    noise = GradientNoise(difference=setting.difference) if problem.noise else None
-    functions = replace(FunctionClass.of(setting), noise=noise)
-    if functions.has_solution:
-        functions = replace(functions, mu=-functions.L)
-    with suppress(Refusal):
-        proof = certify_descent(method, functions)
-        if proof.c > 0:
-            return [CertifiedDescent(proof)]
-    return []
+    """Return what the extension that certifies descents proves of a method, if it is there."""
+    descents = extension(_DESCENTS)
+    if descents is None:
+        return []
+    found: list[DescentTheorem] = descents.searched_descents(method, setting, problem)
+    return found
 
 
 def _compressors_checked(fitted: Compressor) -> tuple[Verdict, ...]:

@@ -1,10 +1,16 @@
 """A certified descent as a theorem, so that the check of theorems applies to it."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
 from certibit.solvers.method import Method
+from certibit.theory.assumptions.gradient_noise import GradientNoise
+from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Terms
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
@@ -48,3 +54,19 @@ class CertifiedDescent(DescentTheorem):
     def noise(self, m: Method, setting: Setting) -> float:
         """Return the certified e."""
         return self.certificate.e
+
+
+def searched_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
+    """Return what a certificate proves of the descent of a method, if one does.
+
+    It is about |grad f(x)|^2, and not about a solution, for convex functions, too.
+    """
+    noise = GradientNoise(difference=setting.difference) if problem.noise else None
+    functions = replace(FunctionClass.of(setting), noise=noise)
+    if functions.has_solution:
+        functions = replace(functions, mu=-functions.L)
+    with suppress(Refusal):
+        proof = certify_descent(method, functions)
+        if proof.c > 0:
+            return [CertifiedDescent(proof)]
+    return []

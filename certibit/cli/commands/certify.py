@@ -11,7 +11,6 @@ from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
 from certibit.cli.words.plain_options import add_json
 from certibit.cli.words.relaxed import add_relaxed, certify_relaxed, is_relaxed
 from certibit.cli.words.subject import (
-    CertifiedSubject,
     add_subject,
     certify_subject,
     read_subject,
@@ -19,6 +18,7 @@ from certibit.cli.words.subject import (
 from certibit.data.errors import Refusal
 from certibit.data.own.own_file import is_own
 from certibit.data.terminal import for_terminal
+from certibit.solvers.registry import extension
 
 
 def add_certify(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,11 @@ def certify_method(chosen: argparse.Namespace) -> int:
     if chosen.optimise == "bits" and card.method.needs.compressor and subject.compressor is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
     if not where.strongly_convex:
-        return _certify_descent(chosen, subject)
+        descents = extension("certibit.cli.words.certified_descents")
+        if descents is None:
+            raise Refusal("this copy of certibit has no theory/descent; give --kappa")
+        status: int = descents.certify_descents(chosen, subject)
+        return status
     if chosen.optimise and (not card.rules or is_own(chosen.method)):
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
     if chosen.optimise and chosen.problem:
@@ -92,34 +96,3 @@ def certify_method(chosen: argparse.Namespace) -> int:
         ]
         print("\n".join(map(for_terminal, writes)))
     return 0 if found.decrease > 0 else FAILED
-
-
-def _certify_descent(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
-    """Certify a descent over functions that are convex, or need not be."""
-    from certibit.figures.text.descents import (  # noqa: PLC0415  (heavy)
-        cheapest_summary,
-        descent_summary,
-        describe_cheapest,
-        describe_descent,
-    )
-    from certibit.theory.descent.cheapest_descent import cheapest_descent  # noqa: PLC0415  (heavy)
-    from certibit.theory.descent.descent_account import descent_account  # noqa: PLC0415  (heavy)
-
-    if chosen.potential or chosen.weights != "fixed":
-        raise Refusal(
-            "--potential and --weights are of strongly convex functions; leave them out: the Psi "
-            "of a theorem and the best form are both certified"
-        )
-    method, where, functions = subject.method, subject.setting, subject.functions
-    found = descent_account(subject.card, method, where, functions)
-    best, weight = None, read_downlink_weight(chosen)
-    if chosen.optimise:
-        best = cheapest_descent(method, where, functions, chosen.optimise, downlink=weight)
-    if chosen.json:
-        optimum = {"optimum": cheapest_summary(best)} if best else {}
-        print(json.dumps(descent_summary(found) | optimum, allow_nan=False))
-    else:
-        print(for_terminal(partial(describe_descent, found)))
-        if best:
-            print(for_terminal(partial(describe_cheapest, best, chosen.optimise, weight)))
-    return 0 if found.certificate.c > 0 else FAILED

@@ -1,0 +1,41 @@
+"""What ``certify`` does with functions that are convex, or need not be: a certified descent."""
+
+import argparse
+import json
+from functools import partial
+
+from certibit.cli.words.exit_codes import FAILED
+from certibit.cli.words.options import read_downlink_weight
+from certibit.cli.words.subject import CertifiedSubject
+from certibit.data.errors import Refusal
+from certibit.data.terminal import for_terminal
+from certibit.figures.text.descents import (
+    cheapest_summary,
+    descent_summary,
+    describe_cheapest,
+    describe_descent,
+)
+from certibit.theory.descent.cheapest_descent import cheapest_descent
+from certibit.theory.descent.descent_account import descent_account
+
+
+def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
+    """Certify a descent over functions that are convex, or need not be."""
+    if chosen.potential or chosen.weights != "fixed":
+        raise Refusal(
+            "--potential and --weights are of strongly convex functions; leave them out: the Psi "
+            "of a theorem and the best form are both certified"
+        )
+    method, where, functions = subject.method, subject.setting, subject.functions
+    found = descent_account(subject.card, method, where, functions)
+    best, weight = None, read_downlink_weight(chosen)
+    if chosen.optimise:
+        best = cheapest_descent(method, where, functions, chosen.optimise, downlink=weight)
+    if chosen.json:
+        optimum = {"optimum": cheapest_summary(best)} if best else {}
+        print(json.dumps(descent_summary(found) | optimum, allow_nan=False))
+    else:
+        print(for_terminal(partial(describe_descent, found)))
+        if best:
+            print(for_terminal(partial(describe_cheapest, best, chosen.optimise, weight)))
+    return 0 if found.certificate.c > 0 else FAILED
