@@ -11,16 +11,18 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Contestant, Entry, contestants
-from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.clock.network import Network, network_named
-from certibit.solvers.libraries import host
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.trace import MEASURES, Trace, require_measure
 from certibit.solvers.store.store import Store, StoredJob
-from certibit.theory.catalogue.covered_run import require_theorem, usual_measure
+from certibit.theory.catalogue.covered_run import (
+    measure_at_start,
+    require_theorem,
+    usual_measure,
+)
 
 _FINEST = 1e-30
 """The least f - f* or |grad f|^2 that is taken as a target."""
@@ -170,11 +172,7 @@ def _targets(target: float | Sequence[float], problem: Problem, measure: str) ->
     """Return the accuracies, the finest last."""
     require_measure(measure)
     targets = tuple(sorted({*np.ravel(target).tolist()}, reverse=True))
-    x = problem.x_0
-    first = problem.gap(x)
-    if measure == "squared_gradient":
-        first = squared_norm(mean(problem.grad(x)) + problem.grad_g(x))
-    start = float(np.max(host(first)))
+    start = measure_at_start(problem, measure)
     for accuracy in targets or (0.0,):
         if not _FINEST <= accuracy < start:
             raise Refusal(

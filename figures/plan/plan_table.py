@@ -14,6 +14,7 @@ from certibit.theory.plan.crossover import Reign
 from certibit.theory.plan.offers import SAMPLED_ROUNDS, Costs
 from certibit.theory.plan.planning import Plan
 
+_MEASURED = {"gap": "f - f*", "squared_gradient": "a mean |grad f|^2 over the steps"}
 LONGEST_NAME = 24
 """A longer name of a pair has a line of its own, so that the rest fits."""
 
@@ -28,8 +29,8 @@ def plan_text(
     problem = plan.problem
     heading = (
         f"{problem.name}: n={problem.n}, d={problem.d}; promised by theorem, in the mean, to "
-        f"f - f* <= {accuracy_name(plan.target)}, per client; seconds are modelled on "
-        f"{plan.network}; gradients are the promised rounds times the mean of a round"
+        f"{_MEASURED[plan.measure]} <= {accuracy_name(plan.target)}, per client; seconds are "
+        f"modelled on {plan.network}; gradients are the promised rounds times the mean of a round"
     )
     sampled = sorted({offer.pair for offer in plan.offers[:rows] if offer.sampled})
     if sampled:
@@ -59,6 +60,8 @@ def plan_text(
             for name, costs in measured.items()
         ]
         title = "Measured on runs, medians; seconds are modelled from what was counted"
+        if plan.measure == "squared_gradient":
+            title += "; the first point counts, not the mean"
         parts.append(f"{title}\n{_table(header, runs)}")
     return "\n\n".join([*parts, _crossover_text(plan)])
 
@@ -71,6 +74,7 @@ def plan_summary(
     return {
         "problem": {"name": problem.name, "n": problem.n, "d": problem.d},
         "target": plan.target,
+        "measure": plan.measure,
         "network": plan.network.described,
         "downlink_weight": downlink,
         "offers": [

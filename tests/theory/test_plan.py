@@ -1,6 +1,7 @@
 """A plan is what theorems promise, ranked by a stated model of the network."""
 
 import json
+import re
 from dataclasses import replace
 from time import process_time
 from types import SimpleNamespace
@@ -12,15 +13,18 @@ from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
+from certibit.data.relaxed.polynomials import Quartics
 from certibit.figures.plan.plan_drawing import draw_map
 from certibit.solvers.clock.network import NETWORKS, Network, amount, network_named, read_amount
-from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
+from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.checks.method.promise import promise
 from certibit.theory.plan.crossover import fastest, reigns
 from certibit.theory.plan.offers import SAMPLED_WORK, Costs
 from certibit.theory.plan.planning import plan
 from certibit.theory.setting import Setting
+from certibit.theory.theorem import DescentPromise
 
 PROBLEM = Quadratic.random(4, 12, mu=1.0, L=50.0)
 METHODS = ["locodl", "agd", "diana", "scaffnew"]
@@ -174,7 +178,7 @@ def test_json_is_strict(capsys, tmp_path):
     assert main([*COMMAND, "--json", "--plot", str(tmp_path / "map.svg")]) == 0
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert set(found) == {
-        "problem", "target", "network", "downlink_weight", "offers", "crossover"
+        "problem", "target", "measure", "network", "downlink_weight", "offers", "crossover"
     }  # fmt: skip
     assert found["crossover"][-1]["up_to"] is None
     assert (tmp_path / "map.svg").stat().st_size > 1000
@@ -237,3 +241,78 @@ def test_a_plan_of_all_methods_takes_seconds(name):
 def test_measured_runs_keep_to_the_limits_of_a_budget(made):
     (costs,) = made.measured(best=1, seeds=1, budget=Budget(iterations=1)).values()
     assert np.isnan(costs.rounds)
+
+
+SHALLOW = {"problem": "breast-cancer@5:nonconvex", "target": 0.5}
+"""A problem on which promised rounds are few, so that they can be run."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("noise", [None, 0.05])
+def test_a_promise_of_a_small_gradient_is_kept(noise):
+    """The mean of |grad f|^2 over the promised steps and over runs, for every method and rule."""
+    solved = select_problem(SHALLOW["problem"], noise=noise)
+    made = plan(solved, target=SHALLOW["target"], compressors=["rand-k:6", "top-k:6"])
+    assert {"gd", "sgd", "ef21", "marina", "dasha"} <= {each.card.name for each in made.offers}
+    assert made.measure == "squared_gradient"
+    for offer in made.offers:
+        steps = int(offer.promised.rounds)
+        means = []
+        trace = simulate(offer.experiment, seeds=3, budget=Budget(rounds=steps),
+                         record=Record(ratio=1, every=1))  # fmt: skip
+        for run in range(3):
+            slopes = trace.columns["squared_gradient"][trace.columns["run"] == run]
+            means.append(slopes[:steps].mean())
+        assert np.mean(means) <= SHALLOW["target"], offer.name
+
+
+@pytest.mark.long
+def test_planted_a_promise_that_is_too_good_is_broken(monkeypatch):
+    """Psi at the start is forgotten, but for one hundredth."""
+    exact = DescentPromise.rounds_to
+    monkeypatch.setattr(
+        DescentPromise,
+        "rounds_to",
+        lambda self, x, start, variance: exact(self, x, start / 100, variance),
+    )
+    with pytest.raises(AssertionError):
+        test_a_promise_of_a_small_gradient_is_kept(None)
+
+
+def test_a_certificate_promises_fewer_rounds():
+    solved = select_problem(SHALLOW["problem"])
+    made = plan(solved, target=0.05, methods=["marina"], compressors=["natural"])
+    better = made.certified(best=1)
+    assert better.best.by == "certificate"
+    assert better.best.promised.rounds < made.best.promised.rounds
+    few = better.measured(best=1, seeds=2)[better.best.name]
+    assert few.rounds <= better.best.promised.rounds
+
+
+def test_an_accuracy_of_the_gradient_on_a_strongly_convex_problem(capsys):
+    words = ["plan", "breast-cancer@5", "--kappa", "100", "--until-gradient", "0.01", "--json"]
+    assert main([*words, "--methods", "gd,ef21"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["measure"] == "squared_gradient"
+    assert {offer["promised_by"] for offer in told["offers"]} <= {
+        theorem.title for name in ("gd", "ef21") for theorem in CARDS[name].descents
+    }
+
+
+@pytest.mark.parametrize(
+    ("selector", "words", "sentence"),
+    [
+        ("breast-cancer@5:nonconvex", {"measure": "gap"}, "give an accuracy of |grad f|^2"),
+        ("breast-cancer@5:nonconvex", {"target": 99.0}, "give one between 0 and"),
+        ("breast-cancer@5:nonconvex", {"methods": ["diana"]}, "no theorem promises anything"),
+        ("breast-cancer@5:nonconvex", {"measure": "rounds"}, "rounds"),
+    ],
+)
+def test_what_is_promised_of_no_gradient_is_refused(selector, words, sentence):
+    with pytest.raises(Refusal, match=re.escape(sentence)):
+        plan(select_problem(selector), **words)
+
+
+def test_relaxed_smooth_functions_have_no_plan():
+    with pytest.raises(Refusal, match=re.escape("is only (L0, L1)-smooth")):
+        plan(Quartics.of(H=1))

@@ -4,15 +4,18 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem, is_strongly_convex
 from certibit.data.problems.ridge_problem import RidgeProblem
+from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as compressor_named
+from certibit.solvers.libraries import host
 from certibit.solvers.method import Method, require_positive
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
@@ -159,6 +162,14 @@ def run(
 def usual_measure(problem: Problem) -> str:
     """Return the measure of a target that names none: "gap" if mu > 0, or "squared_gradient"."""
     return "gap" if is_strongly_convex(problem) else "squared_gradient"
+
+
+def measure_at_start(problem: Problem, measure: str) -> float:
+    """Return f - f* or |grad f|^2 at the start of runs; the largest, if these differ."""
+    x = problem.x_0
+    if measure == "squared_gradient":
+        return float(np.max(host(squared_norm(mean(problem.grad(x)) + problem.grad_g(x)))))
+    return float(np.max(host(problem.gap(x))))
 
 
 def lyapunov_record(potential: Potential, setting: Setting) -> RecordedPotential:

@@ -290,7 +290,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     if bounded and isinstance(setting.constants, Constants):
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
         if not card.descents:
-            held = _searched_descents(experiment.method, setting, experiment.problem)
+            held = provable_descents(experiment.method, setting, experiment.problem)
     sound = (
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *conduct(card, experiment),
@@ -334,7 +334,7 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
     return (theorem,), ""
 
 
-def _searched_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
+def provable_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
     """Return what the extension that certifies descents proves of a method, if it is there."""
     descents = extension(_DESCENTS)
     if descents is None:

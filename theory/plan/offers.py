@@ -156,17 +156,19 @@ def certified(offer: Offer, target: float) -> Offer:
     return replace(offer, promised=costs, by="certificate")
 
 
-def measured(offer: Offer, target: float, seeds: int, budget: Budget | None = None) -> Costs:
+def measured(
+    offer: Offer, target: float, seeds: int, budget: Budget | None = None, measure: str = "gap"
+) -> Costs:
     """Run an offer and return its median costs to the target; NaN if it is not reached.
 
     A run ends at four times the promised rounds, and at the limits of the budget.
     """
     limits = budget or Budget()
     rounds = min(int(min(4 * offer.promised.rounds + 100, 1e9)), limits.rounds or 10**9)
-    until = replace(limits, gap=target, rounds=rounds)
+    until = replace(limits, rounds=rounds).aimed(target, measure)
     trace = simulate(offer.experiment, seeds=seeds, budget=until)
     columns = ("uplink_bits", "downlink_bits", "rounds", "gradients")
-    return Costs(*(float(np.median(trace.cost_to(target, column))) for column in columns))
+    return Costs(*(float(np.median(trace.cost_to(target, column, measure))) for column in columns))
 
 
 def _offer(

@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem, is_strongly_convex
+from certibit.data.problem import Constants, Problem, is_strongly_convex
 from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import Budget
-from certibit.theory.catalogue.catalogue import METHODS
+from certibit.solvers.runs.trace import MEASURES, require_measure
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.covered_run import measure_at_start, usual_measure
 from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.plan.crossover import Reign, reigns
+from certibit.theory.plan.descent_offers import certified_descent, descent_offers
 from certibit.theory.plan.offers import Costs, Offer, certified, measured, offers, usual_compressors
 
 BEST = 5
@@ -28,7 +30,9 @@ class Plan:
     problem : Problem
         The problem.
     target : float
-        The accuracy f - f*.
+        The accuracy.
+    measure : str
+        Of what: "gap", f - f*, or "squared_gradient", the mean of |grad f|^2 over the steps.
     network : Network
         What seconds are modelled on: the link and the speed of the slowest client.
     offers : tuple of Offer
@@ -45,6 +49,7 @@ class Plan:
 
     problem: Problem
     target: float
+    measure: str
     network: Network
     offers: tuple[Offer, ...]
 
@@ -70,7 +75,9 @@ class Plan:
         The limits of the budget end a run that does not reach the target.
         """
         few = self.offers[: max(best, 1)]
-        return {offer.name: measured(offer, self.target, seeds, budget) for offer in few}
+        return {
+            offer.name: measured(offer, self.target, seeds, budget, self.measure) for offer in few
+        }
 
     def certified(self, best: int = BEST) -> "Plan":
         """Return the plan with certified costs for the best few, where these are smaller.
@@ -80,7 +87,8 @@ class Plan:
         Refusal
             If the solver is not installed.
         """
-        few = tuple(certified(offer, self.target) for offer in self.offers[:best])
+        proved = certified if self.measure == "gap" else certified_descent
+        few = tuple(proved(offer, self.target) for offer in self.offers[:best])
         return replace(self, offers=_ranked((*few, *self.offers[best:]), self.network))
 
     def __repr__(self) -> str:
@@ -91,6 +99,7 @@ def plan(
     problem: Problem,
     *,
     target: float = 1e-6,
+    measure: str | None = None,
     network: Network | str = "lte",
     methods: Sequence[str] | None = None,
     compressors: Sequence[Compressor | str] | None = None,
@@ -100,23 +109,27 @@ def plan(
     Parameters
     ----------
     problem : Problem
-        Strongly convex. Where there are no data, ``quadratic:d=<d>@<n>`` with a kappa.
+        Where there are no data, ``quadratic:d=<d>@<n>`` with a kappa, or with ``:nonconvex``.
     target : float
-        The accuracy f - f*.
+        The accuracy.
+    measure : {"gap", "squared_gradient"}, optional
+        f - f*, or the mean of E|grad f|^2 over the steps; by default the former for a strongly
+        convex problem, and else the latter.
     network : Network or str
         What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``, or in
         words such as ``lan,spread=lognormal:1``. The slowest client counts, as in the plan.
     methods : sequence of str, optional
         Names of the catalogue, or ``path/to/file.py`` with a card; by default, all methods with
-        theorems for strongly convex problems.
+        theorems for such problems.
     compressors : sequence, optional
         By default, natural, l1, and rand-k, rand-k+natural and top-k with a few k.
 
     Raises
     ------
     Refusal
-        If the problem is not strongly convex, the target is not below f - f* at the start, a name
-        is unknown, or no theorem applies to any pair.
+        If the constants of the problem are not known, f - f* is the target of one that is not
+        strongly convex, the target is not below its measure at the start, a name is unknown, or no
+        theorem applies to any pair.
 
     Examples
     --------
@@ -126,29 +139,40 @@ def plan(
     >>> made.crossover()[-1].offer.pair
     'agd'
     """
-    if not is_strongly_convex(problem):
+    measure = usual_measure(problem) if measure is None else measure
+    require_measure(measure)
+    if measure == "gap" and not is_strongly_convex(problem):
         raise Refusal(
-            f"{problem.name} is not strongly convex, and what is promised needs mu > 0; leave "
-            "nonconvex out, or compare methods by certibit compare"
+            f"{problem.name} is not strongly convex, and what is promised of f - f* needs mu > 0; "
+            "give an accuracy of |grad f|^2"
         )
-    start = float(host(problem.gap(problem.x_0)).max())
+    if not isinstance(problem.constants, Constants):
+        raise Refusal(
+            f"{problem.name} is only (L0, L1)-smooth, of which no theorem promises costs; compare "
+            "methods by certibit compare"
+        )
+    start = measure_at_start(problem, measure)
     if not 0 < target < start:
-        raise Refusal(f"the target f - f* = {target:g}; give one between 0 and {start:.3g}")
+        raise Refusal(
+            f"the target {MEASURES[measure]} = {target:g}; give one between 0 and {start:.3g}"
+        )
     on = network_named(network) if isinstance(network, str) else network
     on = on.slowest(problem.n)
-    cards = METHODS.values() if methods is None else [find_card(name) for name in methods]
+    every = METHODS if measure == "gap" else CARDS
+    cards = every.values() if methods is None else [find_card(name) for name in methods]
     sent = (
         usual_compressors(problem.n, problem.d)
         if compressors is None
         else [compressor(each) if isinstance(each, str) else each for each in compressors]
     )
-    found = offers(problem, cards, sent, target)
+    look = offers if measure == "gap" else descent_offers
+    found = look(problem, cards, sent, target)
     if not found:
         raise Refusal(
             "no theorem promises anything about these methods with these compressors; "
             "name others, or leave them out"
         )
-    return Plan(problem, target, on, _ranked(found, on))
+    return Plan(problem, target, measure, on, _ranked(found, on))
 
 
 def _ranked(found: Sequence[Offer], network: Network) -> tuple[Offer, ...]:

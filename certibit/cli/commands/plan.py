@@ -9,10 +9,12 @@ from certibit.cli.words.options import (
     add_limits,
     add_network,
     add_problem_options,
+    add_until,
     read_downlink_weight,
     read_limits,
     read_network,
     read_problem,
+    read_until,
 )
 from certibit.cli.words.plain_options import add_json, count, file_to_write
 from certibit.data.terminal import for_terminal
@@ -29,7 +31,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
         "problem", metavar="PROBLEM", help="such as a5a@87, or quadratic:d=122@87 without data"
     )
     add_problem_options(parser)
-    parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
+    add_until(parser.add_mutually_exclusive_group())
     add_network(parser, NETWORK)
     add_downlink_weight(parser)
     parser.add_argument("--methods", metavar="NAMES", type=_names, help="only these, as a,b,c")
@@ -55,9 +57,12 @@ def plan_methods(chosen: argparse.Namespace) -> None:
         from certibit.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
         require_format(chosen.plot)
+    solved = read_problem(chosen)
+    target, measure = read_until(chosen, solved)
     made = plan(
-        read_problem(chosen),
-        target=chosen.until,
+        solved,
+        target=target,
+        measure=measure,
         network=read_network(chosen) or NETWORK,
         methods=chosen.methods,
         compressors=chosen.compressors,
