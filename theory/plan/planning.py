@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem, is_strongly_convex
@@ -165,8 +166,8 @@ def plan(
         if compressors is None
         else [compressor(each) if isinstance(each, str) else each for each in compressors]
     )
-    look = offers if measure == "gap" else descent_offers
-    found = look(problem, cards, sent, target)
+    look: Any = offers if measure == "gap" else descent_offers
+    found: tuple[Offer, ...] = look(problem, cards, sent, target)
     if not found:
         raise Refusal(
             "no theorem promises anything about these methods with these compressors; "
