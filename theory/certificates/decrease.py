@@ -27,7 +27,7 @@ def best_decrease(
 ) -> float:
     """Return what :func:`~certibit.theory.certificates.certify.certify` proves, rounded.
 
-    With a ``least`` and fixed weights it only tells whether that is exceeded. What is ``trusted``
+    With a ``least`` it only tells whether that is exceeded. What is ``trusted``
     is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
 
     Raises
@@ -37,7 +37,7 @@ def best_decrease(
     """
     step = RationalStep.of(method, functions, potential, trusted=trusted)
     if weights == "free":
-        return best_weights(step)[0]
+        return best_weights(step, least)[0]
     return ProofProgramme(step, exact_weights(step.symbols.weights)).decrease(least)
 
 

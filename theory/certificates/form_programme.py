@@ -153,8 +153,12 @@ class FormProgramme:
         """Return what maps (1, t, u) to the entries of a sum of matrices, one for each unknown."""
         return flat(matrices) * self.table
 
-    def best(self, close: float = CLOSE) -> tuple[Rational, list[Rational]]:
+    def best(
+        self, close: float = CLOSE, least: float | None = None
+    ) -> tuple[Rational, list[Rational]]:
         """Return the largest decrease t of a form, and its u.
+
+        With a ``least`` it is one that tells whether there is a larger one.
 
         Raises
         ------
@@ -175,7 +179,15 @@ class FormProgramme:
                 "no form is found to begin a search with: the sum of the squares of all parts, "
                 "less what is known of their gradients, is not positive; state a potential"
             )
-        t, *found = follow(self.programme, lifted, close, bounded=False).numbers
+        path = follow(
+            self.programme,
+            lifted,
+            close,
+            lambda numbers: least is not None and numbers[0] > rational(least),
+            bounded=False,
+            least=-np.inf if least is None else least,
+        )
+        t, *found = path.numbers
         return t, found
 
     def weights(self, free: Sequence[Rational]) -> Rationals:
@@ -184,8 +196,10 @@ class FormProgramme:
         return np.array((self.table * column).entries()[: len(self.unit)], dtype=object)
 
 
-def best_weights(step: RationalStep) -> tuple[float, tuple[float, ...]]:
+def best_weights(step: RationalStep, least: float | None = None) -> tuple[float, tuple[float, ...]]:
     """Return the largest decrease of a sum of the terms of a step, and their weights.
+
+    With a ``least`` it is one that tells whether there is a larger one.
 
     Raises
     ------
@@ -200,7 +214,7 @@ def best_weights(step: RationalStep) -> tuple[float, tuple[float, ...]]:
     programme = FormProgramme(
         replace(one, now=tuple(now), after=tuple(after)), (), ones, [SMALLEST_WEIGHT] * len(used)
     )
-    t, free = programme.best()
+    t, free = programme.best(least=least)
     weights = [0.0] * len(given)
     for place, share in zip(used, programme.weights(free), strict=True):
         weights[place] = given[place] * float(fraction(share * len(used)))
