@@ -115,7 +115,7 @@ class CohortArray(NDArrayOperatorsMixin):
         if self.others is None:
             raise Refusal(
                 "a sum over all clients of vectors that only the cohort computes; such a method "
-                "needs all clients in every round: run it without a cohort world"
+                "needs all clients in every round: run it without by_cohort"
             )
         return summed + outside * self.others if self.others.any() else summed
 
@@ -125,7 +125,9 @@ class CohortArray(NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> "CohortArray":
         first = key[0] if isinstance(key, tuple) else key
         if first not in (slice(None), Ellipsis):
-            raise Refusal(f"the clients {first} of a vector are asked for; a cohort world has all")
+            raise Refusal(
+                f"the clients {first} of a vector are asked for; with by_cohort one has all"
+            )
         return self._each(lambda x: x[key], [self])
 
     def __dlpack__(self, **options: Any) -> Any:

@@ -54,11 +54,11 @@ class CohortLoop:
     ) -> None:
         if network is not None or wishes.potential is not None:
             raise Refusal(
-                "no seconds and no Lyapunov function are recorded in a cohort world, as both "
+                "no seconds and no Lyapunov function are recorded with by_cohort, as both "
                 "depend on all clients; leave the network out"
             )
         if experiment.n < 2:
-            raise Refusal("a cohort world is one of several clients, and there is 1")
+            raise Refusal("by_cohort is for several clients, and there is 1")
         started, problem = time.perf_counter(), experiment.problem
         self._wishes, self._method, self._problem = wishes, experiment.method, problem
         streams, ledger = ClientStreams(seeds[0]), Ledger(1)
@@ -199,7 +199,7 @@ def _owned(name: str, x: Any, before: Kept) -> Any:
         return VectorsOfClients(x.crowd.n, 0 * x.rows[:1])
     raise Refusal(
         f"a round changes {name} of clients outside of the cohort in a way that only they can "
-        "compute; run this method without a cohort world"
+        "compute; run this method without by_cohort"
     )
 
 

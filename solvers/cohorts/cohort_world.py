@@ -109,7 +109,7 @@ class CohortChannel:
     def client_coins(self, q: Sequence[float]) -> Array:
         """Refuse: coins of all clients are tossed by clients that take part in no round."""
         raise Refusal(
-            "every client tosses a coin in every round; run this method without a cohort world"
+            "every client tosses a coin in every round; run this method without by_cohort"
         )
 
     def cohort(self, m: int) -> CohortArray:
@@ -124,8 +124,8 @@ class CohortChannel:
         if self.crowd.is_drawn:
             if self.crowd.size != m:
                 raise Refusal(
-                    f"a round with {self.crowd.size} clients draws a cohort of {m}; in a cohort "
-                    "world both are the same"
+                    f"a round with {self.crowd.size} clients draws a cohort of {m}; with "
+                    "by_cohort both are the same"
                 )
             return
         if is_large(self.n):
@@ -161,7 +161,7 @@ class CohortChannel:
             if not down and self.crowd.size != self.n:
                 raise Refusal(
                     f"all {self.n} clients send, and a cohort of {self.crowd.size} takes part; run "
-                    "this method without a cohort world"
+                    "this method without by_cohort"
                 )
             return self.n * d
         assert isinstance(mask.others, np.ndarray)
@@ -224,8 +224,8 @@ class CohortOracle:
 
     def _stochastic(self) -> Refusal:
         return Refusal(
-            f"{self.problem.name} has stochastic gradients, and a cohort world has none; leave "
-            "the noise or the cohort world out"
+            f"{self.problem.name} has stochastic gradients, which by_cohort does not know; "
+            "leave one of the two out"
         )
 
     def _gather(self, count: int) -> None:
@@ -237,5 +237,5 @@ class CohortOracle:
         elif crowd.size < self.n:
             raise Refusal(
                 f"the gradients of all {self.n} clients are evaluated in a round with a cohort of "
-                f"{crowd.size}; run this method without a cohort world"
+                f"{crowd.size}; run this method without by_cohort"
             )

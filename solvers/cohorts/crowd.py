@@ -43,7 +43,7 @@ class Crowd:
         if self._clients is None:
             raise Refusal(
                 "vectors of all clients are used before the cohort of the round is known; such a "
-                "method needs all clients in every round: run it without a cohort world"
+                "method needs all clients in every round: run it without by_cohort"
             )
         return self._clients
 
@@ -62,8 +62,8 @@ class Crowd:
         """
         if self._clients is not None and not np.array_equal(self._clients, clients):
             raise Refusal(
-                f"a round with a cohort of {self.size} clients and another of {len(clients)}; in a "
-                "cohort world a round has one"
+                f"a round with a cohort of {self.size} clients and another of {len(clients)}; with "
+                "by_cohort a round has one"
             )
         self._clients = clients
 

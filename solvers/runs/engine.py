@@ -104,6 +104,8 @@ def simulate(
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
+    if by_cohort and library != "numpy":
+        raise Refusal(f"by_cohort is for numpy, and {library} is asked for; leave one of them out")
     if budget.network_seconds is not None and network is None:
         raise Refusal(
             f"a budget of {budget.network_seconds:g} seconds on a network, and there is none; give "

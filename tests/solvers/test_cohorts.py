@@ -85,7 +85,7 @@ def test_a_run_by_cohort_is_that_of_all_clients(name, words):
     options = {"seeds": 2, "budget": Budget(rounds=9, iterations=300), "wire": words is None}
     expected = simulate(experiment, **options)
     if name in ("gradskip",):
-        with pytest.raises(Refusal, match="without a cohort world"):
+        with pytest.raises(Refusal, match="without by_cohort"):
             simulate(experiment, by_cohort=True, **options)
         return
     assert_close(simulate(experiment, by_cohort=True, **options), expected)
@@ -289,6 +289,9 @@ def test_what_a_cohort_world_has_not_is_refused():
     experiment = Experiment.of(STOCHASTIC["sgd"].method(gamma=0.1), noisy)
     with pytest.raises(Refusal, match="has stochastic gradients"):
         simulate(experiment, budget=Budget(rounds=2), by_cohort=True)
+    with pytest.raises(Refusal, match="by_cohort is for numpy"):
+        simulate(fitted("scaffold", QUADRATIC, None), budget=Budget(rounds=2), by_cohort=True,
+                 library="array-api-strict")  # fmt: skip
     one = Quadratic.random(1, 3, mu=1.0, L=10.0)
     with pytest.raises(Refusal, match="several clients"):
         simulate(Experiment.of(METHODS["gd"].method(gamma=0.1), one), by_cohort=True,
