@@ -201,7 +201,7 @@ class NeuralProblem(NonconvexProblem):
     def accuracy(self, x: Array) -> Array:
         """Return the share of labels that have the largest output, at (1, d, R): (R,).
 
-        Of the test examples, or without any of those of the clients.
+        The share of the test examples, or of the clients' examples if there are none for tests.
         """
         inputs, labels = self.test or (self.inputs.flatten(0, 1), self.labels.flatten(0, 1))
         found = [

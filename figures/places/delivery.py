@@ -76,7 +76,7 @@ def found(job: Traceable[Any]) -> tuple[Any, ...]:
 
 
 def renewed(job: Traceable[Any]) -> Traceable[Any]:
-    """Return a job without what is stored of it, if it is to be computed afresh.
+    """Delete the stored trace of a job that is to be computed afresh, and return the job.
 
     When its worker dies, it then goes on from its checkpoint as any other.
     """

@@ -1,4 +1,4 @@
-"""What ``certify`` does with functions that are convex, or need not be: a certified descent."""
+"""The command ``certify`` for functions that need not be strongly convex: certified descents."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ from certibit.theory.descent.descent_account import descent_account
 
 
 def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
-    """Certify a descent over functions that are convex, or need not be."""
+    """Certify a descent over convex or nonconvex functions; the exit code says if c > 0."""
     if chosen.potential or chosen.weights != "fixed":
         raise Refusal(
             "--potential and --weights are of strongly convex functions; leave them out: the Psi "

@@ -102,8 +102,8 @@ def published_method(
 ) -> Method:
     """Return a method with the largest parameters of its theorem.
 
-    A method without a theorem on noise has those without noise, one without any those of clipped
-    gradient descent.
+    If no theorem of the method covers noise, the parameters are those without noise. If the method
+    has no theorem, they are those of clipped gradient descent.
     """
     quiet = replace(functions, sigma=0.0)
     found = (
