@@ -245,7 +245,7 @@ def sampling_constants(problem: SumOfRows, batch: MiniBatch | None = None) -> Sa
     >>> made = problem("breast-cancer@9:nonconvex:batch=8")
     >>> found = sampling_constants(made)
     >>> round(found.difference, 2), found.variance < 8
-    (1.5, True)
+    (2.91, True)
     """
     given = getattr(problem, "noise", None) if batch is None else batch
     if not isinstance(given, MiniBatch):
