@@ -109,7 +109,14 @@ def lost(file, message):
         total((s * parts[law] / n, product(v, v)), (-Fraction(s, n), product(w, w)))
         for s, v, w in pairs
     ]
-    return form(file, blocks, variance=Fraction(count, n) * (law == "sample"))
+    found = form(file, blocks, variance=Fraction(count, n) * (law == "sample"))
+    if "at" in message:  # the variance grows with f - f* there
+        assert law == "sample"
+        assert counts == [n]
+        _, (gradient,), value = shared(file, message["at"])
+        assert gradient == message["vector"]
+        found = total((1, found), (2 * file["noise"]["gap"], value))
+    return found
 
 
 def joint(file, message):
@@ -188,7 +195,14 @@ def before(file, message, place, known):
 
 def require_sense(file):
     """Assert that constants are some, and that each unknown is met after what it depends on."""
-    assert all([*file["counts"], file["counts"], file["e"] >= 0, len(file["measure"]) < 2])
+    assert all(
+        [
+            *file["counts"],
+            file["counts"],
+            file["e"] >= 0 <= file["growth"],
+            len(file["measure"]) < 2,
+        ]
+    )
     assert min(file.get("omega_joint", 0), *file.get("noise", {0: 0}).values()) >= 0
     for one in file["classes"]:
         assert one["mu"] < one["L"] > 0 <= one["omega"]
@@ -228,7 +242,7 @@ def check(file):
         x, g, value = shared(file, places)
         measured = {"at": value, "slope at": square(file, mean(file, g))}[name]
     noise = form(file, total((0, psi[0])), variance=1)
-    left = total((1, psi), (-1, after), (-file["c"], measured), (file["e"], noise))
+    left = total((1 + file["growth"], psi), (-1, after), (-file["c"], measured), (file["e"], noise))
     if not proved(file, left, file["inequalities"], file["equalities"]):
         return "the descent is not proved"
     if not proved(file, psi, file["below"]):
@@ -266,7 +280,8 @@ def told(file):
         parts = (f"{name} {x}" for name, x in file["noise"].items())
         words.append(f"sampled gradients with noise: {', '.join(parts)}")
     start = ", and Psi <= |x - x*|^2 at the start," if file["solution"] else ""
-    return f"E[Psi+] <= Psi - {file['c']} {measure}{noise}{start} for {'; '.join(words)}"
+    more = f"(1 + {file['growth']}) " * bool(file["growth"])
+    return f"E[Psi+] <= {more}Psi - {file['c']} {measure}{noise}{start} for {'; '.join(words)}"
 
 
 if __name__ == "__main__":

@@ -75,10 +75,12 @@ class ContractionPromise:
 
 @dataclass(frozen=True)
 class DescentPromise:
-    """E[Psi+] <= Psi - c M + e sigma^2, for a measure M of the model before the step.
+    """E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, for a measure M of the model before the step.
 
-    sigma^2 is the variance of stochastic gradients; e = 0 if they are exact. The mean of E[M] over
-    T iterations is then at most Psi_0/(c T) + (e/c) sigma^2.
+    sigma^2 is the variance of stochastic gradients; e = 0 if they are exact. Without growth the
+    mean of E[M] over T iterations is at most Psi_0/(c T) + (e/c) sigma^2. With growth it is the
+    mean with weights (1 + growth)^-t, and T is the sum of the (1 + growth)^-(t + 1) (Khaled,
+    Richtarik, arXiv:2002.03329, Theorem 2); it stays below 1/growth.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class DescentPromise:
 
     c: float
     e: float = 0.0
+    growth: float = 0.0
 
     def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
         """Return how many iterations bring the mean of M to an accuracy, from Psi = ``start``.
@@ -97,7 +100,12 @@ class DescentPromise:
         It is infinite if the noise of gradients with a variance sigma^2 alone is larger.
         """
         left = self.c * accuracy - self.e * variance
-        return start / left if self.c > 0 and left > 0 else math.inf
+        if not (self.c > 0 and left > 0):
+            return math.inf
+        if not self.growth:
+            return start / left
+        part = self.growth * start / left  # T is -log(1 - part)/log(1 + growth)
+        return -math.log1p(-part) / math.log1p(self.growth) if part < 1 else math.inf
 
 
 class OneStepTheorem(ABC):
@@ -184,6 +192,11 @@ class DescentTheorem(OneStepTheorem):
         """Return e; 0 for a method that samples no gradients."""
         return 0.0
 
+    def growth(self, m: Any, setting: Setting) -> float:
+        """Return the part of itself by which Psi may grow in the mean; 0 by default."""
+        return 0.0
+
     def promise(self, m: Any, setting: Setting) -> DescentPromise:
         """Return the promised descent."""
-        return DescentPromise(self.descent(m, setting), self.noise(m, setting))
+        parts = self.descent(m, setting), self.noise(m, setting), self.growth(m, setting)
+        return DescentPromise(*parts)

@@ -24,6 +24,10 @@ class GradientNoise:
         l with (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= l^2 |x - y|^2 for one sample at two points, as
         variance reduction takes it. For mini-batches of b samples, each of which is l-smooth in the
         mean, it is l/sqrt(b). Without it nothing is known of such a sample.
+    gap : float
+        The part A of the variance that grows with f: (1/n) sum_i E|xi_i|^2 is at most sigma^2 + 2 A
+        (f(x) - f*) + relative (1/n) sum_i |grad f_i(x)|^2, with f* = inf f where there is no
+        solution. Source: Khaled, Richtarik, arXiv:2002.03329, Assumption 2.
 
     Examples
     --------
@@ -34,6 +38,7 @@ class GradientNoise:
 
     relative: float = 0.0
     difference: float | None = None
+    gap: float = 0.0
 
     def __post_init__(self) -> None:
         plain_numbers(self)
@@ -41,6 +46,10 @@ class GradientNoise:
             raise Refusal(
                 f"relative = {self.relative!r} is no part of a variance; give a finite number "
                 "of at least 0"
+            )
+        if not is_constant(self.gap):
+            raise Refusal(
+                f"gap = {self.gap!r} is no part of a variance; give a finite number of at least 0"
             )
         if not (self.difference is None or is_constant(self.difference)):
             raise Refusal(
@@ -50,6 +59,5 @@ class GradientNoise:
 
     def in_units(self, unit: float) -> Self:
         """Return the noise for the functions divided by a unit."""
-        if self.difference is None:
-            return self
-        return replace(self, difference=self.difference / unit)
+        change = None if self.difference is None else self.difference / unit
+        return replace(self, difference=change, gap=self.gap / unit)

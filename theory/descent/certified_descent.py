@@ -55,6 +55,9 @@ class CertifiedDescent(DescentTheorem):
         """Return the certified e."""
         return self.certificate.e
 
+    def growth(self, m: Method, setting: Setting) -> float:
+        """Return the certified growth."""
+        return float(self.certificate.growth)
 
 def searched_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
     """Return what a certificate proves of the descent of a method, if one does.

@@ -15,7 +15,7 @@ from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.descent.descent_programme import CLOSE as SOLVED
 from certibit.theory.descent.descent_programme import Descent, DescentProgramme
 from certibit.theory.descent.measure import Measure, MeasureName
-from certibit.theory.descent.start import movement, step_and_start
+from certibit.theory.descent.start import NONE, movement, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.rational_algebra import ZERO
@@ -63,6 +63,7 @@ def certify_descent(
     potential: Potential | Literal["search"] = "search",
     measure: MeasureName | None = None,
     least: float | None = None,
+    growth: float = 0.0,
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
 
@@ -86,6 +87,9 @@ def certify_descent(
     least : float, optional
         The c of which e is the smallest, where gradients are stochastic; by default 9/10 of the
         largest. Where they are exact, the largest c is returned whatever this is.
+    growth : float
+        Prove E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, which is all that holds where the
+        variance of gradients grows with f - inf f (``GradientNoise.gap``), and M is not.
 
     Raises
     ------
@@ -104,20 +108,39 @@ def certify_descent(
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
     if least is not None and not (is_constant(least) and least > 0):
         raise Refusal(f"least = {least!r} is no c of a descent; give a number above 0")
+    if not is_constant(growth):
+        raise Refusal(f"growth = {growth!r} is no part of Psi; give a number of at least 0")
     given = None if least is None else Fraction(least)
     functions = _class_for(method, functions)
     asked = Measure(measure) if measure else default_measure(functions)
     if measure == "potential" and functions.has_solution:
         raise Refusal("M = Psi is a factor where functions have a solution; certify a factor")
+    grown = Fraction(growth)
+    _require_growth(functions, asked, grown)
     if not isinstance(potential, str):
-        proof = _proof(method, functions, potential, asked, given)
+        proof = _proof(method, functions, potential, asked, given, grown)
     elif potential == "search" and measure == "potential":
         proof = _contracting(method, functions, given)
     elif potential == "search":
-        proof = _searched(method, functions, asked, given)
+        proof = _searched(method, functions, asked, given, grown)
     else:
         raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
     return replace(proof, seconds=perf_counter() - start)
+
+
+def _require_growth(functions: FunctionClass, measure: Measure, growth: Fraction) -> None:
+    """Refuse a descent that cannot be for a noise that grows with f - inf f."""
+    noise = functions.noise
+    if growth and (functions.has_solution or measure.name != "squared_gradient"):
+        raise Refusal(
+            f"growth = {float(growth):g} is of descents of |grad f(x)|^2 of functions without a "
+            "solution; leave it out"
+        )
+    if noise and noise.gap and not growth and measure.name == "squared_gradient":
+        raise Refusal(
+            f"{noise!r} grows with f - f*, and Psi with it; give the growth that is allowed, such "
+            "as growth=0.001"
+        )
 
 
 def default_measure(functions: FunctionClass) -> Measure:
@@ -163,7 +186,10 @@ def largest_constant(method: Method, functions: FunctionClass) -> float:
 
 
 def noise_frontier(
-    method: Method, functions: FunctionClass | Setting, parts: Sequence[float] = PARTS
+    method: Method,
+    functions: FunctionClass | Setting,
+    parts: Sequence[float] = PARTS,
+    growth: float = 0.0,
 ) -> tuple[DescentPromise, ...]:
     """Return proved promises with the smallest e for some parts of the largest c; () without noise.
 
@@ -182,13 +208,15 @@ def noise_frontier(
     >>> few.c < many.c and few.e < many.e
     True
     """
-    functions = _class_for(method, functions)
-    _, programme = _forms(method, functions, default_measure(functions))
+    functions, grown = _class_for(method, functions), Fraction(growth)
+    _require_growth(functions, default_measure(functions), grown)
+    _, programme = _forms(method, functions, default_measure(functions), grown)
     largest = programme.best(CLOSE).c
     if not programme.samples or largest <= 0:
         return ()
     found = (programme.quietest(rational(part) * largest, CLOSE) for part in parts)
-    return tuple(DescentPromise(*map(float, map(fraction, (one.c, one.e)))) for one in found)
+    pairs = ((float(fraction(one.c)), float(fraction(one.e))) for one in found)
+    return tuple(DescentPromise(c, e, growth) for c, e in pairs)
 
 
 def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
@@ -214,9 +242,10 @@ def _proof(
     potential: Potential,
     measure: Measure,
     least: Fraction | None,
+    growth: Fraction = NONE,
 ) -> DescentCertificate:
     """Return the best certificate with a potential."""
-    step, start = step_and_start(method, functions, potential, measure)
+    step, start = step_and_start(method, functions, potential, measure, growth)
     weights = tuple(map(rational, step.symbols.weights))
     programme = DescentProgramme(step, weights)
     if start:
@@ -232,7 +261,8 @@ def _proof(
         )
     found = _solved(programme, least)
     if not start:
-        return _certificate(method, functions, potential, measure, found)
+        proof = _certificate(method, functions, potential, measure, found)
+        return replace(proof, growth=growth)
     (scale,) = found.weights
     found = replace(found, weights=tuple(scale * w for w in weights))
     proof = _certificate(method, functions, potential, measure, found)
@@ -277,14 +307,14 @@ def _certificate(
 
 
 def _forms(
-    method: Method, functions: FunctionClass, measure: Measure
+    method: Method, functions: FunctionClass, measure: Measure, growth: Fraction = NONE
 ) -> tuple[Family, DescentProgramme]:
     """Return all quadratic forms, and the programme of the best of them."""
     family = Family.largest(method, functions)
     if functions.has_solution:
         family = family.without_points()
     spread = family.start.spread()
-    step, start = step_and_start(method, functions, spread, measure, trusted=True)
+    step, start = step_and_start(method, functions, spread, measure, growth, trusted=True)
     step, start = step.weighted, start and start.weighted(step)
     count = len(step.now)
     sizes = list(map(rational, family.unit[-count:]))
@@ -346,10 +376,14 @@ def _tidy(family: Family, programme: DescentProgramme, found: Descent) -> Descen
 
 
 def _searched(
-    method: Method, functions: FunctionClass, measure: Measure, least: Fraction | None
+    method: Method,
+    functions: FunctionClass,
+    measure: Measure,
+    least: Fraction | None,
+    growth: Fraction,
 ) -> DescentCertificate:
     """Return the certificate with the best quadratic form, of which small parts are left out."""
-    family, programme = _forms(method, functions, measure)
+    family, programme = _forms(method, functions, measure, growth)
     found = _solved(programme, least, CLOSE)
     if functions.has_solution and found.c < NOTHING / rational(functions.L):
         raise Refusal(
@@ -371,7 +405,7 @@ def _searched(
                 psi = psi.times(float(_proof(method, functions, psi, measure, None).scale))
             else:
                 psi = psi.times(1 / psi.values)
-            proof = _proof(method, functions, psi, measure, least or enough)
+            proof = _proof(method, functions, psi, measure, least or enough, growth)
             if proof.exact >= enough and proof.exact_e <= e * (1 + GIVEN_UP):
                 return proof
     units = map(rational, programme.step.symbols.weights)
@@ -379,4 +413,5 @@ def _searched(
     own = own[: len(own) - len(family.start.points)]
     whole = (whole[0] * family.start.values, *whole[1 : rest + len(own)])
     psi = family.start.spread().weighted(whole)
-    return _certificate(method, functions, psi, measure, replace(found, weights=tuple(own)))
+    whole_proof = _certificate(method, functions, psi, measure, replace(found, weights=tuple(own)))
+    return replace(whole_proof, growth=growth)

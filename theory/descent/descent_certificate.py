@@ -7,7 +7,7 @@ from fractions import Fraction
 from certibit.solvers.method import Method
 from certibit.theory.descent.descent_programme import Descent
 from certibit.theory.descent.measure import Measure
-from certibit.theory.descent.start import step_and_start
+from certibit.theory.descent.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.theorem import DescentPromise
@@ -18,8 +18,9 @@ from certibit.theory.worlds.symbolic.exact_numbers import rational
 class DescentCertificate:
     """A proof that E[Psi+] <= Psi - c M + e sigma^2 for all functions and compressors of a class.
 
-    Then (1/T) sum_t E[M_t] <= Psi_0/(c T) + (e/c) sigma^2; e = 0 for exact gradients. The proof is
-    in rational numbers.
+    Then (1/T) sum_t E[M_t] <= Psi_0/(c T) + (e/c) sigma^2; e = 0 for exact gradients. Where the
+    variance of gradients grows with f - inf f, Psi on the right may count 1 + growth times. The
+    proof is in rational numbers.
 
     Attributes
     ----------
@@ -42,6 +43,8 @@ class DescentCertificate:
         An upper bound on the c that any multipliers prove with this Psi.
     exact_e : Fraction
         The proved coefficient of sigma^2, where gradients are stochastic.
+    growth : Fraction
+        The part of itself by which Psi may grow in the mean.
     scale : Fraction
         The factor of the potential that makes Psi: 1, but where functions have a solution.
     seconds : float
@@ -72,6 +75,7 @@ class DescentCertificate:
     bound: float
     exact_e: Fraction = Fraction(0)
     scale: Fraction = Fraction(1)
+    growth: Fraction = NONE
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -87,7 +91,7 @@ class DescentCertificate:
     @property
     def promise(self) -> DescentPromise:
         """What is proved, with the iterations that follow."""
-        return DescentPromise(self.c, self.e)
+        return DescentPromise(self.c, self.e, float(self.growth))
 
     @property
     def reduces_variance(self) -> bool:
@@ -96,7 +100,9 @@ class DescentCertificate:
 
     def verify(self) -> float:
         """Return the proved c, after the method was run on symbols anew; minus infinity if none."""
-        step, start = step_and_start(self.method, self.functions, self.potential, self.measure)
+        step, start = step_and_start(
+            self.method, self.functions, self.potential, self.measure, self.growth
+        )
         return self.c if self.descent.holds(step, start) else -float("inf")
 
     @property
@@ -112,7 +118,8 @@ class DescentCertificate:
 
     def __repr__(self) -> str:
         noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""
+        more = f"(1 + {float(self.growth):.6g}) " if self.growth else ""
         return (
             f"Certificate of {self.method}\nover {self.functions.described}\n"
-            f"E[Psi+] <= Psi - {self.c:.6g} {self.measure.symbol}{noise}"
+            f"E[Psi+] <= {more}Psi - {self.c:.6g} {self.measure.symbol}{noise}"
         )

@@ -144,13 +144,17 @@ class DescentProgramme:
     def used(self) -> list[str]:
         """The inequalities that a descent may use.
 
-        Psi - E[Psi+] has as many values of f with a plus as with a minus. If no inequality but
-        those that bound f from below has not, these are of no use.
+        Psi - E[Psi+] has as many values of f with a plus as with a minus, unless Psi may grow. If
+        no inequality but those that bound f from below has not, these are of no use.
         """
         count = len(self.step.symbols.evaluations)
         known = self.step.inequalities.items()
         sums = {name: sum(form.values[:count], ZERO) for name, form in known}
         measured = any(sum(form.values, ZERO) for form in self.step.measured)
+        pairs = zip(self.step.now, self.step.after, strict=True)
+        measured |= any(
+            sum(a.values[:count], ZERO) != sum(b.values[:count], ZERO) for a, b in pairs
+        )
         balanced = min(sums.values(), default=ZERO) >= 0 and not measured
         return [name for name, total in sums.items() if not (balanced and total)]
 

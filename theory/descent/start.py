@@ -1,6 +1,7 @@
 """Where functions have a solution: Psi at the start of a run is at most |x - x*|^2."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
+
+NONE = Fraction(0)
+"""No growth of Psi."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +63,27 @@ class WithStart:
 
 
 def step_and_start(
-    method: Method, functions: FunctionClass, potential: Potential, measure: Measure, **choices: Any
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    measure: Measure,
+    growth: Fraction = NONE,
+    **choices: Any,
 ) -> tuple[RationalStep, Start | None]:
-    """Return a step with its measure, and its start where functions have a solution."""
+    """Return a step with its measure, and its start where functions have a solution.
+
+    Where Psi may grow by a part of itself, E[Psi+] is given less this part of Psi.
+    """
     asked = WithStart(measure, potential) if functions.has_solution else measure
     step = RationalStep.of(method, functions, potential, measure=asked, **choices)
     first, *others = step.measured
     if measure.name == "potential":
         first = combination(list(map(rational, step.symbols.weights)), step.now)
     start = Start(others[0], tuple(others[1:])) if others else None
+    if growth:
+        pairs = zip(step.after, step.now, strict=True)
+        part = rational(-growth)
+        step = replace(step, after=tuple(after.plus(part, now) for after, now in pairs))
     return replace(step, measured=(first,)), start
 
 

@@ -73,6 +73,7 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
         "expected": writer.form(after),
         "c": str(proof.exact),
         "e": str(proof.exact_e),
+        "growth": str(proof.growth),
         "measure": writer.measure(proof.measure.name),
         "inequalities": writer.inequalities(proof.multipliers),
         "equalities": [writer.equality(name, u) for name, u in proof.free.items() if u],
@@ -121,6 +122,7 @@ class _Writer:
                 "class": server if (kind := int(self.step.basis.kind[unknown])) < 0 else kind,
                 "vector": written_vector(self.sent[unknown], self.kernels),
                 law: written_vector(unknown_in_blocks(unknown, self.step), self.kernels),
+                **({"at": list(at)} if (at := self.step.sampled_at.get(unknown)) else {}),
                 **({"with": self.numbers[first]} if first in self.numbers else {}),
             }
             for unknown, law in self.laws.items()

@@ -16,6 +16,8 @@ Inductive fact :=
          for a function of a class, with gradients u at x and v at y *)
   | shortens (m : nat)                      (* most |sent|^2 - |loss|^2 >= 0 *)
   | samples (m : nat)                       (* sigma^2 + most |sent|^2 - |loss|^2 >= 0 *)
+  | samples_at (m : nat) (A : Q) (at_ : list nat)
+      (* sigma^2 + most |sent|^2 + 2 A (f(x) - f* ) - |loss|^2 >= 0 *)
   | jointly (m : nat) (omega : Q)           (* omega mean |sent_i|^2 - |mean loss|^2 >= 0 *)
   | infimum (L : Q) (at_ : list nat)        (* f(x) - f* - |grad f(x)|^2/(2 L) >= 0 *)
   | gradual (mu : Q) (at_ : list nat)       (* |grad f(x)|^2 - 2 mu (f(x) - f* ) >= 0 *)
@@ -40,6 +42,7 @@ Record descent_step := {
   moments_ : list fact;             (* of what is 0 *)
   psi_ : form;
   after_ : form;                    (* a bound of E[Psi+] *)
+  growth_ : Q;                      (* the part of itself by which Psi may grow *)
   measured_ : form;                 (* M *)
   rest_ : form;                     (* Psi at the state at rest about x *)
   distance_ : form                  (* |x - x*|^2, where there is a solution *)
@@ -106,6 +109,12 @@ Section Facts.
         total [(1%Q, variance (share counts (of_clients w) O));
                (most w, product counts (of_clients w) (sent w) (sent w));
                ((-1)%Q, product counts (of_clients w) (loss w) (loss w))]
+    | samples_at m A at_ =>
+        let w := message_of m in
+        total [(1%Q, variance (share counts (of_clients w) O));
+               (most w, product counts (of_clients w) (sent w) (sent w));
+               ((2 * A)%Q, gap at_);
+               ((-1)%Q, product counts (of_clients w) (loss w) (loss w))]
     | jointly m omega =>
         let w := message_of m in
         total [(omega, product counts (of_clients w) (sent w) (sent w));
@@ -161,7 +170,7 @@ Definition form_in (s : descent_step) : fact -> form :=
     - the facts hold in the mean,
     - E[Psi+] is at most the form [after_].
 
-    Then Psi is at least 0, E[Psi+] <= Psi - c M + e sigma^2, and where there is a solution Psi at
+    Then Psi is at least 0, E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, and where there is a solution Psi at
     the state at rest about x is at most |x - x*|^2. *)
 Definition descends (s : descent_step) (c e : Q) : Prop :=
   forall (inner : nat -> nat -> nat -> R) (value : nat -> R) (expected : R),
@@ -171,7 +180,7 @@ Definition descends (s : descent_step) (c e : Q) : Prop :=
   (forall f, In f (moments_ s) -> meaning (form_in s f) = 0) ->
   expected <= meaning (after_ s) ->
   0 <= meaning (psi_ s)
-  /\ expected <= meaning (psi_ s) - Q2R c * meaning (measured_ s)
+  /\ expected <= Q2R (1 + growth_ s) * meaning (psi_ s) - Q2R c * meaning (measured_ s)
        + Q2R e * meaning (variance (pred (values_ s)) 1)
   /\ meaning (rest_ s) <= meaning (distance_ s).
 
@@ -206,7 +215,7 @@ Section CheckDescent.
   Definition less (f g : form) : form := plus f (times (-1) g).
 
   Definition left : form :=
-    plus (less (psi_ s) (after_ s))
+    plus (less (times (1 + growth_ s) (psi_ s)) (after_ s))
          (plus (times (- c) (measured_ s)) (times e (variance (pred (values_ s)) 1))).
 
   Definition proves (f : form) (own moments : list (Q * nat))

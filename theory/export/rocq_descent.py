@@ -27,12 +27,12 @@ DESCENTS = Path(__file__).with_name("descents.v")
 """What all descents have in common."""
 
 ABOUT = """\
-   Written by certibit. What the kernel checks is all of the algebra: that Psi, that Psi - E[Psi+] -
-   c M + e sigma^2 and, where there is a solution, that |x - x*|^2 - Psi at the start are sums of
-   multiples of facts, none of an inequality negative, and of squares. What is assumed stands in the
-   definition of [descends]: the facts, and that E[Psi+] is at most the form [after_]. That the
-   forms are those of the method, the mean taken over coins and cohorts, is not checked here:
-   certibit has computed them by running the method on symbols.
+   Written by certibit. What the kernel checks is all of the algebra: that Psi, that
+   (1 + growth) Psi - E[Psi+] - c M + e sigma^2 and, where there is a solution, that
+   |x - x*|^2 - Psi at the start are sums of multiples of facts, none of an inequality negative, and
+   of squares. What is assumed stands in the definition of [descends]: the facts, and that E[Psi+]
+   is at most the form [after_]. That the forms are those of the method, the mean taken over coins
+   and cohorts, is not checked here: certibit has computed them by running the method on symbols.
 """
 """What stands above a descent."""
 
@@ -65,7 +65,9 @@ def rocq_descent(proof: DescentCertificate) -> str:
         If the file has no words for an assumption or a step.
     """
     written = descent_file(proof)
-    step, start = step_and_start(proof.method, proof.functions, proof.potential, proof.measure)
+    step, start = step_and_start(
+        proof.method, proof.functions, proof.potential, proof.measure, proof.growth
+    )
     left = [*map(rocq_squares, proof.descent.left(step, start)), "[]"]
     words = _Words(written["descent"])
     file = words.file
@@ -86,6 +88,7 @@ def rocq_descent(proof: DescentCertificate) -> str:
         "moments_": rocq_list(map(words.moment, file["equalities"]), DEEPER),
         "psi_": words.form(file["psi"]),
         "after_": words.form(file["expected"]),
+        "growth_": rocq_number(proof.growth),
         "measured_": words.measured,
         "rest_": words.form(file["start"]["psi"]) if start else "zero",
         "distance_": words.distance if start else "zero",
@@ -158,7 +161,11 @@ class _Words:
             number = one["message"]
             if one["joint"]:
                 return f"jointly {number} {rocq_number(self.file['omega_joint'])}"
-            (law,) = set(LAWS) & set(self.file["messages"][number])
+            message = self.file["messages"][number]
+            (law,) = set(LAWS) & set(message)
+            if "at" in message:
+                part = rocq_number(self.file["noise"]["gap"])
+                return f"samples_at {number} {part} {rocq_list(message['at'])}%nat"
             return f"{LAWS[law]} {number}"
         ends = [one[at] for at in ("at", "from", "to") if at in one]
         if "assumption" in one:

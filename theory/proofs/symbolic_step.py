@@ -33,7 +33,11 @@ from certibit.theory.worlds.symbolic.kernels import (
     unknowns_met,
 )
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
-from certibit.theory.worlds.symbolic.shared_points import assumed
+from certibit.theory.worlds.symbolic.shared_points import (
+    SharedEvaluation,
+    assumed,
+    shared_evaluations,
+)
 from certibit.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
 from certibit.theory.worlds.symbolic.symbols import (
     Evaluation,
@@ -81,6 +85,8 @@ class SymbolicStep:
         The unknown error of each contraction, and the vector that was compressed.
     pairs : dict
         The second noise of each sample that is taken at two points, and its first, by kinds.
+    sampled_at : dict
+        The noises of samples whose variance grows with f - f*, and the evaluations at their points.
     solves : tuple of LocalSolve
         The local solves that are one inequality.
     measured : tuple of Form
@@ -103,6 +109,7 @@ class SymbolicStep:
     measured: tuple[Form, ...] = ()
     equalities: dict[str, Form] = field(default_factory=dict)
     pairs: dict[int, int] = field(default_factory=dict)
+    sampled_at: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def rounder(self, kappa: float) -> "SymbolicStep":
         """Return the same step for the functions of the class with L_i/mu_i <= kappa.
@@ -338,6 +345,11 @@ def _symbolic_step(
         tuple(measured),
         equalities,
         {one.unknown: one.beside for one in message_errors if one.beside is not None},
+        {
+            one.unknown: at.numbers
+            for one in message_errors
+            if (at := _sampled_at(one, functions, evaluations)) is not None
+        },
     )
 
 
@@ -351,12 +363,36 @@ def _of_errors(
     inequalities: dict[str, Form] = {}
     equalities: dict[str, Form] = {}
     for one in errors:
-        inequalities[f"{one.law} {one.unknown}"] = lost(one, functions)
+        at = _sampled_at(one, functions, evaluations)
+        inequalities[f"{one.law} {one.unknown}"] = lost(one, functions, at and at.value)
         if one.noise:
             equalities |= of_noise(one, basis, functions, evaluations)
             if functions.omega_joint is not None and one.law == "noise":
                 inequalities[f"joint noise {one.unknown}"] = joint_noise(one, functions)
     return inequalities, equalities
+
+
+def _sampled_at(
+    sample: MessageError, functions: FunctionClass, evaluations: list[Evaluation]
+) -> SharedEvaluation | None:
+    """Return the point where gradients are sampled whose variance grows with f - f* there.
+
+    Raises
+    ------
+    Refusal
+        If the clients do not share the point, or differ.
+    """
+    noise = functions.noise
+    if sample.law != "sample" or not noise or not noise.gap or not np.any(sample.vector[0]):
+        return None
+    if len(functions.kinds) == 1:
+        for one in shared_evaluations(evaluations, functions):
+            if np.all(one.gradients.kinds[0][0] == sample.vector[0]):
+                return one
+    raise Refusal(
+        f"{noise!r} grows with f - f*, which is certified of samples at points that all clients "
+        "share, of clients of one class; take gap = 0"
+    )
 
 
 def _seen(

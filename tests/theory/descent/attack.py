@@ -3,7 +3,7 @@
 It shares nothing with the symbols: the method's own step runs on numbers, all coins are enumerated,
 and so are the signs of errors: those of a contraction are sqrt(1 - alpha) v or its opposite, those
 of an unbiased compressor sqrt(omega) v with either sign, each with probability 1/2. A sampled
-gradient has the noise sigma + l x + r f_i'(x) with either sign, one sample the same sign twice.
+gradient has the noise sigma, or l x + r f_i'(x), with either sign, one sample the same sign twice.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -151,6 +151,7 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0)
 
     def excess(vector):
         *vector, sigma = vector
+        sigma *= not (change or ratio)
         problem = quadratics(np.array(vector[:n]), sigma)
         parts = np.split(np.array(vector[n:]), np.cumsum(sizes)[:-1])
         given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
@@ -165,6 +166,7 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0)
         now = psi(proof, state, problem)
         if proof.measure.name == "potential":
             measure = now
+        now *= 1 + float(proof.growth)
         return after - now + proof.c * measure - proof.e * sigma**2
 
     size = n + sum(sizes) + 1

@@ -28,6 +28,10 @@ from certibit.theory.certificates.summary import class_setting
 CLOSE = 1e-8
 
 
+def growing(n, A):
+    return FunctionClass.nonconvex(n, L=1.0, noise=GradientNoise(gap=A))
+
+
 class Value:
     """f - inf f alone."""
 
@@ -77,6 +81,72 @@ def test_noise_that_grows_with_the_gradient():
     assert proof.c == pytest.approx(c, rel=CLOSE)
     with pytest.raises(Refusal, match="smaller step"):  # clients' gradients have no bound
         certify_descent(SGD(0.3), noisy(2, relative=2.0), Value())
+
+
+GROWING = [(1, 1.0, 0.3), (10, 2.0, 0.3), (10, 2.0, 0.1)]
+
+
+@pytest.mark.parametrize(("n", "A", "gamma"), GROWING)
+def test_noise_that_grows_with_f(n, A, gamma):
+    """With f - inf f growth is L gamma^2 A/n and e = L gamma^2/(2 n) (arXiv:2002.03329)."""
+    functions, c = growing(n, A), gamma * (1 - gamma / 2)
+    growth = gamma**2 * A / n
+    options = {"least": c * (1 - 1e-9), "growth": growth * (1 + 1e-9)}
+    proof = certify_descent(SGD(gamma), functions, Value(), **options)
+    assert proof.c == pytest.approx(c, rel=CLOSE)
+    assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
+    assert proof.verify() == proof.c
+    assert proof.promise.growth == pytest.approx(growth, rel=CLOSE)
+    with pytest.raises(Refusal, match="no descent is proved"):
+        certify_descent(SGD(gamma), functions, Value(), growth=growth * (1 - 1e-6))
+
+
+@pytest.mark.parametrize(("n", "A", "gamma"), GROWING)
+def test_noise_that_grows_with_f_on_convex_functions(n, A, gamma):
+    """c = 2 gamma (1 - gamma A/n), e = gamma^2/n for Psi = |x - x*|^2 and gamma <= 1/L."""
+    c = 2 * gamma * (1 - gamma * A / n)
+    proof = certify_descent(SGD(gamma), replace(growing(n, A), mu=0.0), least=c * (1 - 1e-6))
+    assert proof.e == pytest.approx(gamma**2 / n, rel=1e-4)
+    assert proof.verify() == proof.c
+    assert certify_descent(SGD(gamma), replace(growing(n, 0.0), mu=0.0)).c > 0
+
+
+def test_noise_that_grows_with_f_under_polyak_lojasiewicz():
+    functions = replace(growing(10, 2.0), assumptions=(PolyakLojasiewicz(0.5),))
+    found = [
+        certify_descent(SGD(0.3), one, measure="potential", least=0.1).e
+        for one in (functions, replace(functions, noise=GradientNoise()))
+    ]
+    assert found[0] >= found[1] * (1 - 1e-6)
+
+
+def test_no_quadratic_breaks_a_growing_noise():
+    """On (h/2) x^2 + b x the noise sqrt(A/h) f' has the variance 2 A (f - inf f)."""
+    proof = certify_descent(SGD(0.4), growing(1, 0.5), growth=0.1)
+
+    def excess(A):
+        return max(largest_excess(proof, (h,), ratio=math.sqrt(A / h)) for h in (0.4, 1.0))
+
+    assert excess(0.5) <= 1e-9
+    assert excess(2.0) > 1e-4
+
+
+def test_growth_is_asked_for_and_bounds_the_rounds():
+    with pytest.raises(Refusal, match="give the growth that is allowed"):
+        certify_descent(SGD(0.1), growing(2, 1.0))
+    with pytest.raises(Refusal, match="without a solution; leave it out"):
+        certify_descent(SGD(0.1), replace(growing(2, 1.0), mu=0.0), growth=0.1)
+    for growth in (-1.0, math.nan, "1", True):
+        with pytest.raises(Refusal, match="is no part of Psi"):
+            certify_descent(SGD(0.1), growing(2, 1.0), growth=growth)
+    for gap in (-1.0, math.inf, "1"):
+        with pytest.raises(Refusal, match="no part of a variance"):
+            GradientNoise(gap=gap)
+    slow, fast = (certify_descent(SGD(0.1), growing(2, 1.0), growth=g).promise for g in (0.1, 0.01))
+    assert slow.rounds_to(0.01) == math.inf  # no sum of weights is above 1/growth
+    T = fast.rounds_to(1.0, 0.5)
+    assert sum((1 + 0.01) ** -(t + 1) for t in range(math.ceil(T))) >= 0.5 / fast.c * (1 - 1e-9)
+    assert noise_frontier(SGD(0.1), growing(2, 1.0), (0.5, 0.9), growth=0.01)[0].growth == 0.01
 
 
 def test_exact_gradients_have_no_noise():

@@ -44,6 +44,8 @@ CLASSES = {
     "star": replace(SMOOTH, assumptions=(QuasiStrongConvexity(0.1),)),
     "stochastic": replace(SMOOTH, noise=GradientNoise()),
     "sampled": replace(SMOOTH, noise=GradientNoise(difference=0.7)),
+    "growing": replace(SMOOTH, noise=GradientNoise(gap=1.0)),
+    "convex and growing": replace(SMOOTH, mu=0.0, noise=GradientNoise(gap=1.0)),
     "alone": FunctionClass.nonconvex(1, L=1.0, noise=GradientNoise(0.3)),
     "biased": replace(SMOOTH, bias=0.5, omega=0.2),
     "joint": replace(SMOOTH, omega_joint=0.5),
@@ -53,6 +55,7 @@ ASKED = [
     ("ef21", "nonconvex"), ("ef21", "uneven"), ("ef21", "biased"), ("ef21", "gradual"),
     ("marina", "similar"), ("marina", "joint"), ("diana", "nonconvex"), ("diana", "convex"),
     ("sgd", "stochastic"), ("sgd", "alone"), ("sgd", "dissimilar"), ("ef21-sgdm", "stochastic"),
+    ("sgd", "growing"), ("sgd", "convex and growing"),
     ("page", "sampled"), ("vr-marina", "sampled"), ("two-points", "sampled"),
 ]  # fmt: skip
 
@@ -66,4 +69,5 @@ def descent_of(name, label):
     if method.needs.compressor == "contractive" and functions.bias is None:
         functions = replace(functions, alpha=0.5)
     measure = "potential" if label == "gradual" else None
-    return certify_descent(method, functions, measure=measure)
+    growth = 0.05 if label == "growing" else 0.0
+    return certify_descent(method, functions, measure=measure, growth=growth)

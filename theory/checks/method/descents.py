@@ -60,7 +60,7 @@ def descents_along_a_run(
         if step is None:
             step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
         exact = exact and step.exact
-        ratios.append((step.expected - step.now - noise) / slope)
+        ratios.append((step.expected - (1 + promise.growth) * step.now - noise) / slope)
     note = "exact" if exact else f"means of {SAMPLES} samples, less {SURE:g} standard errors"
     return Verdict(
         "descent along a run", largest(ratios), -promise.c, note, NOT_KEPT, **searched(ratios)

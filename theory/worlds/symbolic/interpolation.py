@@ -58,12 +58,13 @@ def weighted_sum(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
     return sum(others, start=first)
 
 
-def lost(error: MessageError, functions: FunctionClass) -> Form:
+def lost(error: MessageError, functions: FunctionClass, value: Form | None = None) -> Form:
     """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind; omega for noise.
 
     That of the server, whose kind is -1, counts for every client. Of a sampled gradient v it is
     sigma^2 + relative |v|^2 - |noise|^2, and of one sample at two points with the distance v
-    difference^2 |v|^2 - |change of the noise|^2.
+    difference^2 |v|^2 - |change of the noise|^2. The variance of sampled gradients grows with
+    ``value``, f(x) - f* at the point of the sample.
 
     Raises
     ------
@@ -87,7 +88,10 @@ def lost(error: MessageError, functions: FunctionClass) -> Form:
             shares_of(kind, functions), error.vector, _own(unit, kind, error.vector), strict=True
         )
     ]
-    return Form(tuple(blocks), values)
+    whole = Form(tuple(blocks), values)
+    if error.law == "sample" and functions.noise and functions.noise.gap and value is not None:
+        whole = whole + value * (functions.noise.gap * (2 * functions.n))
+    return whole
 
 
 def _change_of_noise(functions: FunctionClass) -> Any:
