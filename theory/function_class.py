@@ -203,6 +203,11 @@ class FunctionClass:
         return self.mu >= 0 or any(one.needs_solution for one in self.assumptions)
 
     @property
+    def has_variance(self) -> bool:
+        """Whether sigma^2 is in what is known of a step: of noise, or of an assumption."""
+        return self.noise is not None or any(one.has_constant for one in self.assumptions)
+
+    @property
     def plain_values(self) -> bool:
         """Whether unknown function values are of the f_i, not of the f_i - (mu/2) |x - x*|^2."""
         return self.mu < 0
@@ -214,7 +219,7 @@ class FunctionClass:
                 "functions that need not be convex, mu < 0, have no solution that a factor could "
                 "be about; certify a descent"
             )
-        if self.noise is not None:
+        if self.has_variance:
             raise Refusal(
                 "with stochastic gradients no factor is certified; certify a descent, of convex "
                 "functions or those that need not be, or leave noise out"

@@ -54,6 +54,8 @@ class SharedPoint(Protocol):
         The gradients of the f_i at x, less those at the solution where there is one.
     value : Inequality
         f(x) - inf f, which is at least 0.
+    unit : Inequality
+        The number 1; in certificates of stochastic gradients sigma^2.
     """
 
     @property
@@ -62,6 +64,8 @@ class SharedPoint(Protocol):
     def gradients(self) -> Any: ...
     @property
     def value(self) -> Any: ...
+    @property
+    def unit(self) -> Any: ...
 
 
 ROUNDING = 1e-9
@@ -90,6 +94,11 @@ class Assumption:
 
     needs_solution: ClassVar[bool] = False
     """Whether it is about a minimiser, which then is the solution of the class."""
+
+    @property
+    def has_constant(self) -> bool:
+        """Whether its inequality has a multiple of 1, so that a descent has e sigma^2."""
+        return False
 
     def __post_init__(self) -> None:
         """Refuse constants that are not finite and at least 0."""

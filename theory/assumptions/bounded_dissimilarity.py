@@ -18,9 +18,11 @@ from certibit.theory.assumptions.drawn_quadratics import (
 
 @dataclass(frozen=True)
 class BoundedDissimilarity(Assumption):
-    """(1/n) sum_i |grad f_i(x)|^2 <= zeta^2 + B^2 |grad f(x)|^2, here with zeta = 0.
+    """(1/n) sum_i |grad f_i(x)|^2 <= zeta^2 + B^2 |grad f(x)|^2.
 
-    With zeta = 0 a stationary point of f is one of all f_i. Source: Karimireddy et al.,
+    With zeta = 0 a stationary point of f is one of all f_i. With zeta > 0 a certificate is for
+    every sigma, E[Psi+] <= Psi - c M + e sigma^2, and zeta is a multiple of sigma: with exact
+    gradients and zeta = 1, e is the coefficient of zeta^2. Source: Karimireddy et al.,
     arXiv:1910.06378, assumption A1, with G = zeta.
 
     Examples
@@ -35,30 +37,48 @@ class BoundedDissimilarity(Assumption):
     zeta: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse B < 1 and zeta > 0, too."""
+        """Refuse B < 1 with zeta = 0, too."""
         super().__post_init__()
-        if not self.B >= 1:
-            raise Refusal(f"B = {self.B:g} is below 1, which no gradients satisfy; give B >= 1")
-        if self.zeta:
+        if not (self.B >= 1 or self.zeta):
             raise Refusal(
-                f"zeta = {self.zeta:g} adds a constant to the inequality, and certificates have no "
-                "constants; give zeta = 0"
+                f"B = {self.B:g} is below 1, which no gradients satisfy; give B >= 1, or zeta > 0"
             )
 
+    @property
+    def has_constant(self) -> bool:
+        """Whether zeta > 0."""
+        return bool(self.zeta)
+
     def at(self, x: SharedPoint) -> Inequality:
-        """Return B^2 |grad f(x)|^2 - (1/n) sum_i |grad f_i(x)|^2."""
-        return self.B**2 * x.gradients.mean().square() - x.gradients.square()
+        """Return zeta^2 + B^2 |grad f(x)|^2 - (1/n) sum_i |grad f_i(x)|^2."""
+        relative = self.B**2 * x.gradients.mean().square() - x.gradients.square()
+        return self.zeta**2 * x.unit + relative if self.zeta else relative
 
     def in_units(self, unit: float) -> Self:
-        """Return the assumption for the functions divided by a unit; B has none."""
-        return replace(self, zeta=self.zeta / unit)
+        """Return the assumption for the functions divided by a unit; B has none.
+
+        Nor has zeta, which is a multiple of sigma.
+        """
+        return self
 
     def sample(
         self, n: int, d: int, L: float, generator: np.random.Generator
     ) -> NonconvexQuadratic:
-        """Draw H_i = D + E_i with sum_i E_i = 0, mean E_i^2 <= (B^2 - 1) D^2 with equality."""
+        """Draw H_i = D + E_i with sum_i E_i = 0, mean E_i^2 <= (B^2 - 1) D^2 with equality.
+
+        With zeta > 0 half of it, and gradients of mean square zeta^2/2 at the minimiser.
+        """
+        if self.B < 1:
+            return super().sample(n, d, L, generator)
+        part = 2 if self.zeta else 1
         D, E = matrix_of(generator.uniform(0.2, 1.0, d), generator), away(n, d, generator)
         relative = float(np.linalg.norm(np.concatenate(E @ np.linalg.inv(D)), 2)) / n**0.5
-        H = D + E * ((self.B**2 - 1) ** 0.5 / relative if relative else 0.0)
+        H = D + E * (((self.B**2 - 1) / part) ** 0.5 / relative if relative else 0.0)
         H = (H + np.matrix_transpose(H)) / 2
-        return quadratics(H * (L / largest_size(H)), generator, apart=False)
+        drawn = quadratics(H * (L / largest_size(H)), generator, apart=False)
+        if not self.zeta:
+            return drawn
+        slopes = generator.standard_normal((n, d, 1))
+        slopes -= slopes.mean(axis=0)
+        size = float(np.mean(np.sum(slopes**2, axis=1))) ** 0.5
+        return replace(drawn, b=drawn.b + slopes * (self.zeta / (2**0.5 * size) if size else 0.0))

@@ -65,6 +65,7 @@ class NumericPoints:
     point: ClientNumbers
     gradients: ClientNumbers
     value: Amounts
+    unit: Amounts
 
     @classmethod
     def of(cls, problem: Problem, x: Points, assumption: Assumption) -> "NumericPoints":
@@ -72,7 +73,9 @@ class NumericPoints:
         gradients, gap = np.asarray(problem.grad(x)), np.asarray(problem.gap(x))
         if assumption.needs_solution:
             x, gradients = x - problem.x_star, gradients - problem.grad_star
-        return cls(ClientNumbers(x), ClientNumbers(gradients), Amounts(gap, np.abs(gap)))
+        one = np.ones(x.shape[2])
+        vectors = ClientNumbers(x), ClientNumbers(gradients)
+        return cls(*vectors, Amounts(gap, np.abs(gap)), Amounts(one, one))
 
 
 def amounts(assumption: Assumption, problem: Problem, x: Points, y: Points) -> list[Amounts]:

@@ -93,6 +93,11 @@ def cheapest_descent(
                 return math.log(objective_value(spent(method, c), objective, downlink))
         return math.inf
 
+    if functions.noise is not None and objective == "gradients":
+        raise Refusal(
+            "gradients of samples and exact ones are not alike; minimise bits or rounds, or leave "
+            "noise out"
+        )
     first = certify_descent(start, functions)
     if first.e > 0:
         raise Refusal("with stochastic gradients a cost depends on their variance; leave noise out")

@@ -117,7 +117,7 @@ class DescentCertificate:
         return Descent(rational(self.exact), weights, multipliers, below, free, starting, e)
 
     def __repr__(self) -> str:
-        noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""
+        noise = f" + {self.e:.6g} sigma^2" if self.functions.has_variance else ""
         more = f"(1 + {float(self.growth):.6g}) " if self.growth else ""
         return (
             f"Certificate of {self.method}\nover {self.functions.described}\n"

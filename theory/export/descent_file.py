@@ -200,7 +200,7 @@ def _assumptions(functions: FunctionClass) -> dict[str, Assumption]:
     if functions.mu < 0:
         every.insert(0, Infimum(functions.average_smoothness))
     for one in every:
-        if not isinstance(one, KNOWN):
+        if not isinstance(one, KNOWN) or one.has_constant:
             raise Refusal(f"{one!r} has no word in the file of a descent; leave it out")
     return {
         f"{one.name} {number}" if every.count(one) > 1 else one.name: one

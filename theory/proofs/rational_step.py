@@ -98,7 +98,7 @@ class RationalStep:
         if ridge:
             step = _with_ridge(step, functions.mu)
         kernels = [rationals(kernel) for kernel in step.kernels]
-        noisy = functions.noise is not None
+        noisy = functions.has_variance
 
         def reduced(form: Form) -> RationalForm:
             pairs = zip(form.blocks, kernels, strict=True)

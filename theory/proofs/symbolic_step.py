@@ -364,7 +364,7 @@ def _of_errors(
     equalities: dict[str, Form] = {}
     for one in errors:
         at = _sampled_at(one, functions, evaluations)
-        inequalities[f"{one.law} {one.unknown}"] = lost(one, functions, at and at.value)
+        inequalities[f"{one.law} {one.unknown}"] = lost(one, functions, at.value if at else None)
         if one.noise:
             equalities |= of_noise(one, basis, functions, evaluations)
             if functions.omega_joint is not None and one.law == "noise":

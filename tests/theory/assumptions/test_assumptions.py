@@ -224,8 +224,8 @@ def test_what_is_no_assumption_is_refused(given, words):
 def test_special_constants_are_refused():
     with pytest.raises(Refusal, match=r"B = 0.9 is below 1"):
         BoundedDissimilarity(0.9)
-    with pytest.raises(Refusal, match=r"zeta = 0.1 adds a constant"):
-        BoundedDissimilarity(2.0, 0.1)
+    with pytest.raises(Refusal, match=r"B = 0.5 is below 1"):
+        BoundedDissimilarity(0.5)
     with pytest.raises(Refusal, match=r"L = 0.0 of Infimum"):
         Infimum(0.0)
 

@@ -126,11 +126,11 @@ def excess_at_start(proof, problem, x):
     return psi(proof, rest, problem) - float(np.sum((x - star) ** 2))
 
 
-def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0):
+def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0, dissimilar=False):
     """Return the largest E[Psi+] - Psi + c M - e sigma^2, for given h_i.
 
     States, b and sigma are together of unit length. With a ``shared`` stationary point b_i is a
-    multiple of h_i.
+    multiple of h_i. Gradients may be ``dissimilar`` by zeta, which then counts as sigma.
     """
     functions, method, n = proof.functions, proof.method, len(h)
     alpha = None
@@ -151,7 +151,7 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0)
 
     def excess(vector):
         *vector, sigma = vector
-        sigma *= not (change or ratio)
+        sigma *= not (change or ratio or dissimilar)
         problem = quadratics(np.array(vector[:n]), sigma)
         parts = np.split(np.array(vector[n:]), np.cumsum(sizes)[:-1])
         given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
@@ -167,7 +167,13 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0)
         if proof.measure.name == "potential":
             measure = now
         now *= 1 + float(proof.growth)
-        return after - now + proof.c * measure - proof.e * sigma**2
+        size = sigma**2
+        if dissimilar:  # zeta^2, with B = 1, is at most its sum over the points of a round
+            ends = [there for _, there in steps(method, problem, state, alpha, functions.omega)]
+            for point in (state, *ends):
+                slopes = problem.grad(method.model(point))
+                size += float(np.mean(slopes**2) - np.mean(slopes) ** 2)
+        return after - now + proof.c * measure - proof.e * size
 
     size = n + sum(sizes) + 1
     allowed = np.eye(size)

@@ -6,6 +6,8 @@ import pytest
 
 from certibit import (
     METHODS,
+    PAGE,
+    SGD,
     FunctionClass,
     GradientNoise,
     Refusal,
@@ -38,6 +40,14 @@ def test_fewer_bits_are_proved(name):
     assert found.certificate.verify() == found.certificate.c > 0
 
 
+def test_variance_reduction_has_parameters_with_fewer_rounds():
+    _, where, functions = subject("gd")
+    noisy = replace(functions, noise=GradientNoise(difference=1.0))
+    found = cheapest_descent(PAGE(0.3, 0.2), where, noisy, "rounds", tries=15)
+    assert found.cost.rounds < found.before.rounds
+    assert found.certificate.e == 0
+
+
 @pytest.mark.long
 def test_bits_received_change_the_parameters():
     """A larger p has fewer rounds, in each of which all features are received."""
@@ -51,7 +61,10 @@ def test_bits_received_change_the_parameters():
 
 def test_misfits_are_refused():
     method, where, functions = subject("gd")
+    noisy = replace(functions, noise=GradientNoise(difference=1.0))
     with pytest.raises(Refusal, match="depends on their variance"):
-        cheapest_descent(method, where, replace(functions, noise=GradientNoise()))
+        cheapest_descent(SGD(0.1), where, noisy)
+    with pytest.raises(Refusal, match="are not alike"):
+        cheapest_descent(PAGE(0.1, 0.1), where, noisy, "gradients")
     with pytest.raises(Refusal, match="smaller step"):
         cheapest_descent(replace(method, gamma=3.0), where, functions)

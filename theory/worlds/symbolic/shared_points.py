@@ -83,12 +83,22 @@ class SharedEvaluation:
         The point, and the gradients of the f_i there.
     value : Form
         f(x) - inf f.
+    unit : Form
+        sigma^2.
     """
 
     numbers: tuple[int, ...]
     point: ClientVectors
     gradients: ClientVectors
     value: Form
+
+    @property
+    def unit(self) -> Form:
+        """Return sigma^2, the last of the values."""
+        nothing = 0.0 * self.value
+        values = nothing.values.copy()
+        values[-1] = values[-1] + 1
+        return Form(nothing.blocks, values)
 
 
 def shared_evaluations(

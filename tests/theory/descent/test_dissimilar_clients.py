@@ -1,0 +1,92 @@
+"""Local steps of clients that differ: descents up to zeta^2, and attacks."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from attack import largest_excess
+
+from certibit import (
+    SGD,
+    BoundedDissimilarity,
+    FunctionClass,
+    GradientNoise,
+    Needs,
+    Refusal,
+    certify,
+    certify_descent,
+    check_assumption,
+)
+from certibit.solvers.authoring import copies, mean
+from certibit.theory.export.descent_file import descent_file
+
+
+@dataclass(frozen=True)
+class LocalSGD(SGD):
+    """I local steps of every client in a round, then the mean: FedAvg."""
+
+    I: int = 2  # noqa: E741  (the paper's symbol)
+
+    name: ClassVar[str] = "local-sgd"
+    needs: ClassVar[Needs] = Needs(nonconvex=True, shared_minimiser=True)
+
+    def communicate(self, s, problem, channel):
+        y = copies(s.x, problem.n)
+        for k in range(self.I):
+            y = y - self.gamma * problem.grad(y, sample=k)
+        return type(s)(channel.broadcast(mean(channel.send(y))))
+
+
+def dissimilar(n, zeta=1.0, noise=None):
+    assumed = (BoundedDissimilarity(1.0, zeta),)
+    return FunctionClass.nonconvex(n, L=1.0, noise=noise, assumptions=assumed)
+
+
+@pytest.mark.long(keep=3)
+@pytest.mark.parametrize("noise", [None, GradientNoise()])
+@pytest.mark.parametrize("I", [1, 2, 3])
+def test_local_steps_descend_up_to_zeta(I, noise):  # noqa: E741
+    proof = certify_descent(LocalSGD(0.1, I), dissimilar(4, noise=noise))
+    assert 0.09 * I * 0.8 < proof.c == proof.verify()
+    assert proof.e == pytest.approx(0, abs=1e-12) if I == 1 and not noise else proof.e > 1e-4
+
+
+def test_e_is_that_of_zeta_squared():
+    one, three = (certify_descent(LocalSGD(0.1), dissimilar(4, zeta)) for zeta in (1.0, 3.0))
+    assert three.c == pytest.approx(one.c, rel=1e-6)
+    assert three.e == pytest.approx(9 * one.e, rel=1e-3)
+    shorter = certify_descent(LocalSGD(0.05), dissimilar(4))
+    assert one.e / 8.5 < shorter.e < one.e / 6  # gamma^3 L^2 zeta^2/2 to first order
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_no_quadratic_breaks_a_certificate(n):
+    """Clients whose stationary points are apart; a certificate for zeta = 0 is broken by them."""
+    proof = certify_descent(LocalSGD(0.3), dissimilar(n))
+    curvatures = list(product([-1.0, 0.3, 1.0], repeat=n))
+    assert max(largest_excess(proof, h, dissimilar=True) for h in curvatures) <= 1e-9
+    alike = certify_descent(LocalSGD(0.3), dissimilar(n, zeta=0.0))
+    assert max(largest_excess(alike, h, dissimilar=True) for h in curvatures) > 1e-4
+    assert replace(proof, exact_e=proof.exact_e * 99 / 100).verify() < 0
+
+
+def test_drawn_functions_are_as_dissimilar_as_they_may_be():
+    generator = np.random.default_rng(0)
+    for assumption in (BoundedDissimilarity(1.5, 0.7), BoundedDissimilarity(1.0, 2.0)):
+        drawn = assumption.sample(4, 3, 1.0, generator)
+        assert check_assumption(assumption, drawn).holds
+        for smaller in (
+            replace(assumption, zeta=assumption.zeta * 0.7),
+            replace(assumption, zeta=0.0),
+        ):
+            assert not check_assumption(smaller, drawn).holds
+
+
+def test_what_has_no_word_or_no_factor_is_refused():
+    with pytest.raises(Refusal, match="no word in the file of a descent"):
+        descent_file(certify_descent(LocalSGD(0.1), dissimilar(2)))
+    strongly = FunctionClass(2, 1.0, 10.0, assumptions=(BoundedDissimilarity(1.0, 1.0),))
+    with pytest.raises(Refusal, match="no factor is certified"):
+        certify(LocalSGD(0.01), strongly)
