@@ -99,7 +99,7 @@ class DescentPromise:
 
         It is infinite if the noise of gradients with a variance sigma^2 alone is larger.
         """
-        left = self.c * accuracy - self.e * variance
+        left = self.c * accuracy - (self.e * variance if self.e else 0.0)
         if not (self.c > 0 and left > 0):
             return math.inf
         if not self.growth:

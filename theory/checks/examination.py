@@ -287,10 +287,11 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     held: list[DescentTheorem] = []
     noise = experiment.problem.noise
     bounded = noise is None or math.isfinite(noise.largest_variance(experiment.problem))
-    if bounded and isinstance(setting.constants, Constants):
+    if isinstance(setting.constants, Constants):
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
         if not card.descents:
             held = provable_descents(experiment.method, setting, experiment.problem)
+        held = [one for one in held if bounded or not one.noise(experiment.method, setting)]
     sound = (
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *conduct(card, experiment),

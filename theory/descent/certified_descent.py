@@ -59,6 +59,7 @@ class CertifiedDescent(DescentTheorem):
         """Return the certified growth."""
         return float(self.certificate.growth)
 
+
 def searched_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
     """Return what a certificate proves of the descent of a method, if one does.
 

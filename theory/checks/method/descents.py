@@ -44,7 +44,7 @@ def descents_along_a_run(
     """
     method, view = experiment.method, experiment.problem
     promise = theorem.promise(method, Setting.at(experiment))
-    noise = promise.e * view.noise.largest_variance(view) if view.noise else 0.0
+    noise = promise.e and promise.e * view.noise.largest_variance(view) if view.noise else 0.0
     channel, oracle = simulated_world(experiment, [seed])
     state = method.start(channel.template, oracle, channel)
     done, ratios, first, exact = 0, [], None, True
