@@ -1,4 +1,4 @@
-"""Rows of very many clients in memory-mapped files, made of a LibSVM file a piece at a time."""
+"""Rows of very many clients in memory-mapped files, which are written from a LibSVM file."""
 
 import hashlib
 import json

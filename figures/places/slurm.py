@@ -22,7 +22,7 @@ _ENDS = 1000
 
 
 class Requeued:
-    """What a task of SLURM does. At its wall time, or if preempted, it is queued again."""
+    """A job as a task of SLURM, which is queued again at its wall time or if it is preempted."""
 
     def __call__(self, job: Traceable[Any]) -> Any:
         """Do a job."""

@@ -171,7 +171,7 @@ class CohortArray(NDArrayOperatorsMixin):
 
 
 class Namespace:
-    """The functions of numpy; what is made for all n clients is made once for all."""
+    """The functions of numpy; zeros and ones of all n clients are stored as one row."""
 
     def __init__(self, crowd: Crowd) -> None:
         self._crowd = crowd
@@ -214,9 +214,10 @@ def _of_others(x: Any, crowd: Crowd) -> Any:
 
 
 def _kept_by(ufunc: np.ufunc, inputs: Any) -> Others:
-    """Return the rows of the others where one operand decides: adding 0, and nothing is in no set.
+    """Return the rows of the others if one operand determines the result; None otherwise.
 
-    A sum with what is not finite is not finite, whatever else it has.
+    Adding 0 leaves kept rows as they are, a set has no client in common with the empty set, and a
+    sum with an infinite or undefined term is undefined.
     """
     others = [x.others if isinstance(x, CohortArray) else x for x in inputs]
     if ufunc is np.bitwise_and:

@@ -34,8 +34,8 @@ class CohortLoop:
     """One run of a method with cohorts; the parameters are those of ``Loop``.
 
     Gradients, messages and vectors are computed for the clients of the cohort only; the vectors of
-    those that never took part take no memory. The run is the one in which all are computed, up to
-    the rounding of sums.
+    clients that never took part take no memory. Up to the rounding of sums, the run equals the run
+    in which all clients are computed.
 
     Raises
     ------

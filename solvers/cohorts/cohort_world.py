@@ -107,7 +107,7 @@ class CohortChannel:
         return CohortArray.shared(self.crowd, self.whole.coin(p))
 
     def client_coins(self, q: Sequence[float]) -> Array:
-        """Refuse: coins of all clients are tossed by clients that take part in no round."""
+        """Refuse: clients outside the cohort would have to toss coins, too."""
         raise Refusal(
             "every client tosses a coin in every round; run this method without by_cohort"
         )

@@ -69,7 +69,7 @@ class Crowd:
 
 
 class VectorsOfClients:
-    """A vector of each of n clients, (n, d, 1): one value for all, but for those that were written.
+    """Vectors of n clients, (n, d, 1): one common value, and the vectors that have been written.
 
     Memory is taken for the clients that were written. The sum over all clients is kept with every
     writing, in twice the precision of a number (Neumaier's compensated summation, 1974), so that it

@@ -1,7 +1,7 @@
 """Compressors and error feedback for ``torch.nn.parallel.DistributedDataParallel``.
 
 The hook takes the gradient of this process and returns the vector that the optimiser uses in its
-place, the same in all processes. In between, a method class does one round in the world of a
+place, the same in all processes. To compute it, a method class does one round in the world of a
 process: EF21 with gamma = 1 sends C(grad - g_i), and the mean of the g_i is returned.
 """
 

@@ -1,7 +1,8 @@
 """The world of one process among equals: what it sends, all others receive.
 
-There is no server. Every process is one client, has its own row (1, d, 1) of each array (n, d, 1),
-and gets the messages of all others, whose mean every process computes itself, in the same order.
+There is no server. Every process is one client and has its own row (1, d, 1) of each array
+(n, d, 1). It receives the messages of all others and computes their mean, in the same order
+everywhere.
 """
 
 from collections.abc import Callable

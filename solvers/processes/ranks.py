@@ -139,7 +139,7 @@ class Ranks:
     def from_server(self, payload: Bytes, size: int) -> Bytes:
         """Send bytes from the server to every rank, itself included; return what arrives.
 
-        What the other ranks give is not looked at.
+        The arguments of the other ranks are ignored.
         """
         requests = []
         if not self.rank:

@@ -15,7 +15,7 @@ from certibit.theory.theorem import Condition, DescentTheorem
 
 
 class SampledDifferences(DescentTheorem):
-    """PAGE when f is L_f-smooth and bounded from below, with samples that are smooth in the mean.
+    """PAGE when f is L_f-smooth and bounded from below, and samples are mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample,
     gamma <= 1/(L_f + difference sqrt((1 - p)/(p n))) gives c = gamma/2. Li, Bao, Zhang, Richtarik,

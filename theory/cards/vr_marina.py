@@ -13,7 +13,7 @@ from certibit.theory.theorem import Condition, DescentTheorem
 
 
 class CompressedSampledDifferences(DescentTheorem):
-    """VR-MARINA when f is L_f-smooth and bounded from below, with samples smooth in the mean.
+    """VR-MARINA when f is L_f-smooth and bounded from below, and samples are mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample
     and s = omega_av L_tilde^2 + (omega_av + 1/n) difference^2,

@@ -27,7 +27,7 @@ LONGEST = 300
 
 
 def method_in_words(method: Method, functions: FunctionClass) -> str:
-    """Return of what Psi and E[Psi+] are said to be; nothing of it follows from the rest."""
+    """Return which method and setting Psi and E[Psi+] belong to; the checker cannot check this."""
     exact: Any = exact_parameters(method)
     values = {field.name: getattr(exact, field.name) for field in fields(exact)}
     told = shorten(", ".join(f"{name} = {_word(x)}" for name, x in values.items()), LONGEST)

@@ -42,14 +42,14 @@ _CAPTION = (
 
 @dataclass(frozen=True)
 class Cell:
-    """What is known of one method over one class: its marks, or the sentence why there is none."""
+    """The marks of one method over one class, or the reason why there are none."""
 
     marks: str
     reason: str = ""
 
 
 def class_cells(card: Card) -> tuple[Cell, ...]:
-    """Return what is known of a method, by class."""
+    """Return the cells of a method, by class of functions."""
     stated = {
         "strongly convex": _mark(card.theorems),
         "nonconvex": _mark(card.descents),
@@ -105,7 +105,7 @@ def _certified(card: Card, label: str) -> None:
 
 
 def _asked(label: str, strongly: FunctionClass, smooth: FunctionClass) -> Callable[[Method], None]:
-    """Return what refuses a method that is not certified over a class."""
+    """Return the reason why a method is not certified over a class."""
     convex, noisy = (
         replace(smooth, mu=0.0),
         replace(smooth, noise=GradientNoise(difference=smooth.L)),
@@ -134,7 +134,7 @@ def _asked(label: str, strongly: FunctionClass, smooth: FunctionClass) -> Callab
 
 
 def class_table(cards: dict[str, Card] | None = None) -> str:
-    """Certify all methods over all classes, and tabulate what is known."""
+    """Certify all methods over all classes, and tabulate theorems and certificates."""
     rows: list[tuple[str, ...]] = []
     numbers: dict[str, int] = {}
     for card in tqdm((cards or CARDS).values(), desc="methods", leave=False, disable=None):
