@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) pictures audit certified episode faults fuzz mutants scaling theory bench report docs test test-all test-cluster lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants scaling theory bench report docs test test-all test-cluster lint types clean
 
 all: demo
 
@@ -24,6 +24,10 @@ $(FIGURES): figure%: .venv/installed
 # The figures of EPISODE and its rivals, with verdicts.
 episode: .venv/installed
 	$(BIN)/certibit episode
+
+# A recurrent network trained by the methods of the EPISODE papers; takes the extra `torch`.
+deep: .venv/installed
+	$(BIN)/certibit deep
 
 # The pictures of the README, with their numbers inside; needs figure 1 and EPISODE, long.
 pictures: .venv/installed-dev episode

@@ -69,7 +69,7 @@ LEVELS = [
     ["figures.text", "figures.places"],
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
-    ["figures.certified.classes"],
+    ["figures.certified.classes", "figures.deep"],
     ["figures.certified", "figures.report"],
     ["certibit.cli.words"],
     ["certibit.cli.commands"],
@@ -116,7 +116,7 @@ EXTENSIONS = {
         ),  # many jobs at once
     ],
     "processes": ["solvers.processes"],
-    "deep": ["data.deep", "solvers.deep"],
+    "deep": ["data.deep", "solvers.deep", "figures.deep", "certibit.cli.commands.deep"],
     "cohorts": ["solvers.cohorts", "data.mapped"],
     "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],

@@ -1,0 +1,1 @@
+"""Training of a recurrent network by the methods of the EPISODE papers."""

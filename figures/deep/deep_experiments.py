@@ -1,0 +1,186 @@
+"""The neural experiments of the EPISODE papers, on data that is at hand: figures and verdicts.
+
+The papers train recurrent networks on SNLI and Sentiment140; here a GRU reads scikit-learn's
+digits row by row. Sources of the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5, and
+the talk on EPISODE++ (NeurIPS 2023).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+
+from certibit.data.deep.torch_library import torch_library
+from certibit.data.files.records import write_record
+from certibit.data.terminal import paragraph, table
+from certibit.figures.deep.deep_drawing import draw_smoothness, draw_trainings
+from certibit.figures.deep.deep_verdicts import (
+    LOSS,
+    compression_verdicts,
+    curve_text,
+    interval_verdicts,
+    participation_verdicts_of_networks,
+    similarity_verdicts,
+)
+from certibit.figures.deep.measured_smoothness import (
+    MeasuredSmoothness,
+    measurements,
+    smoothness_verdicts,
+)
+from certibit.figures.deep.trainings import (
+    RIVALS,
+    Case,
+    TrainingCurves,
+    TrainingPlan,
+    jobs_of,
+    train,
+)
+from certibit.figures.episode.recorded_rounds import FloatArray
+from certibit.figures.places.delivery import Place
+from certibit.figures.pool import traces
+from certibit.figures.text.tables import json_number
+from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
+from certibit.solvers.store.store import Store
+
+SIMILAR = tuple(Case(similarity) for similarity in (0.0, 30.0, 50.0))
+INTERVALS = tuple(Case(30.0, interval) for interval in (2, 4, 8, 16))
+PARTIAL_ROUNDS = (Case(30.0, 4, 4), Case(30.0, 4, 2))
+LOCAL = ("episode", "celgc", "scaffold", "fedavg")
+EVERYONE = ("naive-parallel-clip", *LOCAL, "episode-plus-plus")
+STORED = ("episode-plus-plus", "episode", "celgc", "scaffold")
+COMPRESSED = ("sgd", "ef21-sgdm 10 %", "ef21-sgdm 1 %")
+CASES = {
+    **dict.fromkeys(SIMILAR, EVERYONE),
+    **{case: LOCAL for case in INTERVALS if case not in SIMILAR},
+    **dict.fromkeys(PARTIAL_ROUNDS, STORED),
+}
+"""The methods of every case; those with compression, in the case of 30 % and I = 4, come beside."""
+
+Write = Callable[[], str]
+"""What writes a text: for a file, or fitted to the terminal."""
+
+
+def deep_experiments(
+    folder: Path,
+    plan: TrainingPlan = TrainingPlan(),  # noqa: B008  (frozen)
+    *,
+    fresh: bool = False,
+    processes: int | Place | None = None,
+    tell: Callable[[Write], None] = lambda write: print(write()),
+) -> list[Path]:
+    """Train where it has not been done, draw all figures, and write tables and verdicts.
+
+    Parameters
+    ----------
+    folder : Path
+        Figures go here, traces into its folder ``traces``.
+    plan : TrainingPlan
+        Steps, grid and seeds.
+    fresh : bool
+        Whether stored traces are ignored and recomputed.
+    processes : int or Place, optional
+        Parallel processes, by default one for every core; or a cluster.
+    tell : callable
+        Called with a function that writes each text of the output.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    torch_library()
+    store = Store(folder / "traces", fresh)
+    both = Case(30.0)
+    cases = [*CASES.items(), (both, COMPRESSED)]
+    curves = train(jobs_of(plan, store, cases), processes)
+
+    panels = [(f"{c.similarity:g} % similar, I = {c.I}", c, CASES[c]) for c in SIMILAR]
+    paths = draw_trainings("deep-similarity", panels, curves, ("rounds",), folder)
+    panels = [(f"I = {c.I}, {c.similarity:g} % similar", c, LOCAL) for c in INTERVALS]
+    paths += draw_trainings("deep-interval", panels, curves, ("rounds",), folder)
+    panels = [(f"{c.S} of 8 clients, I = {c.I}", c, STORED) for c in PARTIAL_ROUNDS]
+    paths += draw_trainings("deep-participation", panels, curves, ("rounds",), folder)
+    chosen = ("naive-parallel-clip", "episode", "celgc", *COMPRESSED)
+    panels = [("30 % similar, I = 4", both, chosen)]
+    paths += draw_trainings("deep-bits", panels, curves, ("rounds", "steps", "bits"), folder)
+
+    measurings = measurements(plan, curves, SIMILAR, store)
+    measured = [
+        MeasuredSmoothness.of(measurings[place].case, trace)
+        for place, trace in sorted(traces(measurings, processes), key=itemgetter(0))
+    ]
+    paths += draw_smoothness(measured, folder)
+
+    tell(lambda: _table(curves))
+    said = [
+        *similarity_verdicts(curves, SIMILAR),
+        *interval_verdicts(curves, INTERVALS),
+        *participation_verdicts_of_networks(curves, PARTIAL_ROUNDS),
+        *compression_verdicts(curves, both),
+        *smoothness_verdicts(measured),
+    ]
+    said = [replace(each, outcome=firm(each.outcome, plan.seeds)) for each in said]
+    tell(lambda: verdicts_text(said))
+    paths.append(folder / "report.json")
+    write_record(paths[-1], _record(plan, curves, measured, said))
+    tell(lambda: "\n" + "\n".join(map(str, paths)))
+    return paths
+
+
+def _table(curves: TrainingCurves) -> str:
+    header = ("case", "method", "eta", "tau", "loss", "test", "rounds", "steps", "bits", "diverged")
+    rows = [
+        (_case_text(case), RIVALS[name].label, *curve_text(curve))
+        for (case, name), curve in sorted(curves.items(), key=lambda pair: str(pair[0][0]))
+    ]
+    explained = paragraph(
+        "Median training loss and test accuracy at the end, at the pair of the grid with the "
+        f"lowest loss; rounds, local steps and bits of a client to a loss of {LOSS:g}; and the "
+        "share of the runs of the grid that diverged"
+    )
+    return f"{explained}\n{table(header, rows, texts=2)}"
+
+
+def _case_text(case: Case) -> str:
+    some = "" if case.S is None else f", S = {case.S}"
+    return f"{case.similarity:g} %, I = {case.I}{some}"
+
+
+def _record(
+    plan: TrainingPlan,
+    curves: TrainingCurves,
+    measured: Sequence[MeasuredSmoothness],
+    said: Sequence[ClaimVerdict],
+) -> dict[str, object]:
+    """Return plan, curves, norms and verdicts as strict JSON values."""
+    return {
+        "plan": asdict(plan),
+        "curves": [
+            asdict(case)
+            | {"method": name, "label": RIVALS[name].label}
+            | {key: json_number(getattr(curve, key)) for key in ("eta", "tau", "diverged")}
+            | {key: getattr(curve, key).tolist() for key in ("rounds", "steps", "bits")}
+            | {
+                key: [json_number([float(f"{x:.4g}") for x in row]) for row in getattr(curve, key)]
+                for key in ("loss", "accuracy")
+            }
+            for (case, name), curve in curves.items()
+        ],
+        "norms": [
+            asdict(one.case)
+            | {
+                key: _rounded(getattr(one, key))
+                for key in ("slope", "curvature", "slopes", "curvatures")
+            }
+            for one in measured
+        ],
+        "verdicts": [asdict(each) for each in said],
+    }
+
+
+def _rounded(norms: FloatArray) -> object:
+    """Return an array as lists with 6 digits after the point, null where it is not finite."""
+    found: object = np.where(np.isfinite(norms), np.round(norms, 6), np.array(None)).tolist()
+    return found

@@ -1,0 +1,204 @@
+"""Trainings of a recurrent network: curves, verdicts, curvature, and all of it on a small plan."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from certibit import NeuralProblem, Store  # noqa: E402
+from certibit.data.deep.curvature import curvature_at, hessian_products, spectral_norm  # noqa: E402
+from certibit.data.deep.digit_sequences import digit_sequences  # noqa: E402
+from certibit.figures.deep.deep_experiments import (  # noqa: E402
+    CASES,
+    INTERVALS,
+    PARTIAL_ROUNDS,
+    SIMILAR,
+    deep_experiments,
+)
+from certibit.figures.deep.deep_verdicts import (  # noqa: E402
+    LOSS,
+    compression_verdicts,
+    interval_verdicts,
+    participation_verdicts_of_networks,
+    similarity_verdicts,
+)
+from certibit.figures.deep.measured_smoothness import (  # noqa: E402
+    MeasuredSmoothness,
+    lowest_line,
+    smoothness_verdicts,
+)
+from certibit.figures.deep.trainings import Case, Training, TrainingCurve, TrainingPlan, best_curve  # noqa: E402
+from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED  # noqa: E402
+
+TINY = TrainingPlan(
+    steps=16, etas=(0.5, 1.0), taus=(1.0,), seeds=1, points=2, measured_seeds=2, images=80
+)
+
+
+def test_digits_are_sequences_of_clients_that_differ_in_labels():
+    unlike, alike = digit_sequences(0), digit_sequences(100, seeds=(0, 1))
+    assert unlike.inputs.shape == (8, 179, 8, 8)
+    assert unlike.d == 3 * 32 * (8 + 32 + 2) + 33 * 10
+    kinds = [len(np.unique(labels)) for labels in unlike.labels.numpy()]
+    assert max(kinds) <= 3
+    assert min(len(np.unique(labels)) for labels in alike.labels.numpy()) == 10
+    assert (alike.x_0[..., 0] == unlike.x_0[..., 0]).all()
+    assert (alike.x_0[..., 0] != alike.x_0[..., 1]).any()
+
+
+def small():
+    """Return a small problem of 64-bit floats."""
+    torch.manual_seed(0)
+    generator = np.random.default_rng(0)
+    network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    return NeuralProblem.of(
+        network.double(), torch.nn.functional.cross_entropy,
+        generator.normal(size=(3, 6, 4)), generator.integers(2, size=(3, 6)),
+    )  # fmt: skip
+
+
+def test_curvature_is_that_of_the_whole_hessian():
+    problem = small()
+    point = problem.model.points(problem.x_0)[0, 0]
+    whole = [
+        torch.func.jacrev(torch.func.grad(problem.model.client_loss))(point, inputs, labels).numpy()
+        for inputs, labels in zip(problem.inputs, problem.labels, strict=True)
+    ]
+    v = np.random.default_rng(1).standard_normal(problem.d)
+    for product, H in zip(hessian_products(problem, problem.x_0), whole, strict=True):
+        np.testing.assert_allclose(product(v), H @ v, atol=1e-12)
+    found = curvature_at(problem, problem.x_0)
+    np.testing.assert_allclose(found.curvatures, [np.linalg.norm(H, 2) for H in whole], rtol=0.02)
+    assert found.curvature == pytest.approx(np.linalg.norm(np.mean(whole, axis=0), 2), rel=0.02)
+    gradients = problem.grad(problem.x_0)[..., 0]
+    np.testing.assert_allclose(found.slopes, np.linalg.norm(gradients, axis=1))
+    assert found.slope == pytest.approx(np.linalg.norm(gradients.mean(axis=0)))
+
+
+def test_the_norm_is_of_the_largest_eigenvalue_of_either_sign():
+    H = np.diag([-5.0, *np.linspace(-1, 3, 19)])
+    assert spectral_norm(lambda v: H @ v, 20) == pytest.approx(5, rel=0.01)
+    assert spectral_norm(lambda v: 0 * v, 20) == 0
+
+
+def test_the_lowest_line_above_points():
+    t = np.array([0.0, 1.0, 2.0, 4.0])
+    assert lowest_line(t, 1 + 3 * t) == pytest.approx((1, 3))
+    assert lowest_line(t, 5 - t) == pytest.approx((5, 0)), "a slope is not negative"
+    assert lowest_line(np.append(t, np.nan), np.append(2 * t, 9)) == pytest.approx((0, 2))
+
+
+def measured(slopes, curvatures):
+    """Return norms at K models of two seeds and n clients."""
+    return MeasuredSmoothness(
+        SIMILAR[0], slopes.mean(axis=2), curvatures.mean(axis=2), slopes, curvatures
+    )
+
+
+def outcomes(verdicts):
+    return [verdict.outcome for verdict in verdicts]
+
+
+def test_smoothness_is_judged_on_another_seed():
+    slopes = np.random.default_rng(0).uniform(1, 5, size=(6, 2, 4))
+    one = measured(slopes, 2 + 3 * slopes)
+    assert one.fit(slice(0, -1)) == pytest.approx((2, 3))
+    assert one.correlation == pytest.approx(1)
+    assert outcomes(smoothness_verdicts([one]))[0::2] == [SUPPORTED, SUPPORTED]
+    broken = one.curvatures.copy()
+    broken[0, -1, 0] *= 2
+    assert outcomes(smoothness_verdicts([replace(one, curvatures=broken)]))[0] == FAILS
+    falling = measured(slopes, 20 - 3 * slopes)
+    assert outcomes(smoothness_verdicts([falling]))[2] == FAILS
+    apart = slopes.copy()
+    apart[:, -1, 0] *= 10
+    assert outcomes(smoothness_verdicts([replace(one, slopes=apart)]))[1] == FAILS
+
+
+def curve(end, right=0.9, speed=1.0, diverged=0.0, bits=1.0):
+    """Return a curve whose loss falls from 2 to its end, in 10 points and for 3 seeds."""
+    loss = np.repeat(np.geomspace(2, end, 10)[:, None], 3, axis=1)
+    spent = np.arange(10.0)
+    right = np.full_like(loss, right)
+    return TrainingCurve(1.0, 1.0, spent / speed, spent, bits * spent, loss, right, diverged)
+
+
+def test_costs_are_between_points():
+    one = curve(0.02)
+    assert one.cost("rounds", 2.0) == 0
+    assert one.cost("rounds", 0.2) == pytest.approx(4.5)
+    assert one.cost("rounds", 0.01) == np.inf
+    assert (one.end, one.right) == (pytest.approx(0.02), 0.9)
+
+
+def test_a_claim_about_intervals_is_supported_or_fails():
+    good = {(case, "episode"): curve(0.01, 0.95, speed=3) for case in INTERVALS}
+    good |= {(case, "celgc"): curve(0.01, 0.92) for case in INTERVALS}
+    good[INTERVALS[1], "naive-parallel-clip"] = curve(0.01, 0.955)
+    assert outcomes(interval_verdicts(good, INTERVALS)) == [SUPPORTED] * 3
+    bad = {key: replace(one, accuracy=1.87 - one.accuracy) for key, one in good.items()}
+    bad[INTERVALS[1], "naive-parallel-clip"] = curve(0.01, 0.955)
+    for case in INTERVALS:
+        bad[case, "celgc"], bad[case, "episode"] = bad[case, "episode"], bad[case, "celgc"]
+    bad = {key: replace(one, accuracy=one.accuracy) for key, one in bad.items()}
+    assert FAILS in outcomes(interval_verdicts(bad, INTERVALS))
+    never = {**good, (INTERVALS[0], "episode"): curve(0.5, 0.95)}
+    assert outcomes(interval_verdicts(never, INTERVALS))[2] == FAILS
+    both = {**never, (INTERVALS[0], "celgc"): curve(0.5, 0.92)}
+    assert outcomes(interval_verdicts(both, INTERVALS))[2] == UNDECIDED
+
+
+def test_claims_about_similarity_are_supported_or_fail():
+    names = CASES[SIMILAR[0]]
+    good = {(case, name): curve(0.1) for case in SIMILAR for name in names}
+    good |= {(case, "episode"): curve(0.01) for case in SIMILAR}
+    good |= {(case, "scaffold"): curve(3.0, diverged=0.5) for case in SIMILAR}
+    assert outcomes(similarity_verdicts(good, SIMILAR)) == [SUPPORTED] * 6
+    bad = {key: curve(0.1) for key in good}
+    bad[SIMILAR[0], "episode"] = curve(0.5)
+    assert outcomes(similarity_verdicts(bad, SIMILAR)) == [FAILS] * 6
+
+
+def test_claims_about_participation_and_compression_are_supported_or_fail():
+    good = {(case, name): curve(0.1) for case in PARTIAL_ROUNDS for name in CASES[case]}
+    bad = dict(good)
+    good |= {(case, "episode-plus-plus"): curve(0.01) for case in PARTIAL_ROUNDS}
+    bad |= {(case, "episode-plus-plus"): curve(1.0) for case in PARTIAL_ROUNDS}
+    assert outcomes(participation_verdicts_of_networks(good, PARTIAL_ROUNDS)) == [SUPPORTED] * 2
+    assert outcomes(participation_verdicts_of_networks(bad, PARTIAL_ROUNDS)) == [FAILS] * 2
+    both = {(SIMILAR[1], "episode"): curve(LOSS / 2, bits=9), (SIMILAR[1], "ef21-sgdm 1 %"):
+            curve(LOSS / 2, bits=1)}  # fmt: skip
+    assert outcomes(compression_verdicts(both, SIMILAR[1])) == [SUPPORTED]
+    both[SIMILAR[1], "episode"] = curve(LOSS / 2, bits=0.1)
+    assert outcomes(compression_verdicts(both, SIMILAR[1])) == [FAILS]
+
+
+def test_the_best_pair_of_a_grid_is_drawn(tmp_path):
+    """Its points are those of a run of that pair alone, with the test accuracy of the network."""
+    job = Training(TINY, Case(30.0), "celgc", Store(tmp_path))
+    trace = job.trace()
+    found = best_curve(job, trace)
+    ends = trace.final("gap")
+    assert (found.eta, found.end) == (TINY.etas[int(np.argmin(ends))], ends.min())
+    assert found.rounds.tolist() == [0, 2, 4]
+    assert found.steps.tolist() == [0, 8, 16]
+    assert found.bits.tolist() == [0, 2 * 32 * 4362, 4 * 32 * 4362]
+    again = job.trace()
+    assert (again.columns["lyapunov"] == trace.columns["lyapunov"]).all()
+    problem = digit_sequences(30, (0,), images=80)
+    assert found.accuracy[0, 0] == problem.accuracy(problem.x_0)[0]
+
+
+@pytest.mark.long
+def test_everything_on_a_small_plan(tmp_path):
+    told = []
+    paths = deep_experiments(tmp_path, TINY, processes=1, tell=lambda write: told.append(write()))
+    assert all(path.stat().st_size > 1000 for path in paths)
+    record = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["content"]
+    assert len(record["curves"]) == sum(map(len, CASES.values())) + 3
+    assert {each["outcome"] for each in record["verdicts"]} == {UNDECIDED}, "one seed is not enough"
+    assert len(record["norms"]) == len(SIMILAR)
+    assert "SCAFFOLD diverges" in "\n".join(told)
