@@ -1,7 +1,7 @@
 """Which methods descend on functions that need not be convex: published and certified constants."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from certibit.data.errors import Refusal
@@ -9,9 +9,12 @@ from certibit.data.files.cache import write_atomically
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
 from certibit.solvers.method import Method
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS, STOCHASTIC
 from certibit.theory.descent.descent_account import DescentAccount, descent_account
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
 
 POINTS = ((10, 1.0), (10, 9.0), (1000, 9.0))
 """n and omega; alpha = 1/(1 + omega) for contractions."""
@@ -20,7 +23,9 @@ _CAPTION = (
     "c L in E[Psi+] <= Psi - c |grad f(x)|^2 for L-smooth f_i, and steps in units of 1/L: "
     "published, and certified at the step of the rule; the largest step with a certified descent; "
     "and the largest certified c that a search over steps finds. Rules that are not named "
-    f"nonconvex are those for strongly convex f_i with kappa = {L:g}."
+    f"nonconvex are those for strongly convex f_i with kappa = {L:g}. Gradients are exact, but for "
+    "methods that reduce variance: the noises of one of their samples at two points differ by at "
+    "most L |x - y| in the mean square."
 )
 
 
@@ -58,7 +63,11 @@ def descent_row(card: Card, n: int, omega: float) -> DescentRow:
     """Certify the descent of a method with the parameters of a rule, or with a smaller step."""
 
     def certified(method: Method) -> DescentAccount:
-        account = descent_account(card, method, at.smooth)
+        functions = FunctionClass.of(at.smooth)
+        if reduces_variance(card, method, at.smooth):
+            noise = GradientNoise(difference=at.smooth.difference)
+            functions = replace(functions, noise=noise)
+        account = descent_account(card, method, at.smooth, functions)
         if account.certificate.c <= 0:
             raise Refusal(
                 f"at n = {n} no step that was tried has a descent, the other parameters fixed"
@@ -73,6 +82,12 @@ def descent_row(card: Card, n: int, omega: float) -> DescentRow:
     except Refusal as refusal:
         return DescentRow(card, rule, None, str(refusal))
     return DescentRow(card, f"{rule}/{1 / part:g}" if part < 1 else rule, account)
+
+
+def reduces_variance(card: Card, method: Method, where: Setting) -> bool:
+    """Whether a method for stochastic gradients has theorems with e = 0."""
+    stochastic = card.name in STOCHASTIC
+    return stochastic and not any(one.noise(method, where) for one in card.descents)
 
 
 def descents_table(points: tuple[tuple[int, float], ...] = POINTS) -> str:
