@@ -67,6 +67,7 @@ def test_every_client_of_every_run_ends_by_itself(rule, runs, shape):
     np.testing.assert_array_equal(found[2], expected[2])
 
 
+@pytest.mark.long
 def test_a_run_is_the_same_alone():
     matrix, given = made(20, 3, 5), vectors(20, 5, 9, 20)
     together = by_pass(matrix, *given, EASY)
@@ -78,7 +79,7 @@ def test_a_run_is_the_same_alone():
         assert counted == together[2][r]
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_stays_in_its_client_and_run(value):
     matrix, (start, centre, going, u) = made(4, 3, 5), vectors(4, 5, 3, 4)

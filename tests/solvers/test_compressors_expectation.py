@@ -57,7 +57,7 @@ entries = st.one_of(
 )
 
 
-@pytest.mark.long(keep=8)
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("name", ALL)
 @given(data=st.data())
 def test_moments_of_any_vector(name, data):

@@ -47,7 +47,7 @@ def passes(monkeypatch):
     return done
 
 
-@pytest.mark.long(keep=10)
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("name", "selector"), CASES)
 def test_every_step_is_that_of_numpy(name, selector):
     chosen = compressor(selector) if selector else None

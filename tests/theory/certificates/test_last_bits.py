@@ -156,6 +156,7 @@ def on_a_problem(name):
     return 1 - worst_state(Experiment.of(method, problem, sent), METHODS[name].theorems[0])[0]
 
 
+@pytest.mark.long(keep=24)
 @noise
 @pytest.mark.parametrize("name", FIXED)
 def test_what_is_factorised_of_a_method_is_the_same(name, seed):

@@ -96,6 +96,7 @@ SAME = [
 ]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("method", "constants"), SAME)
 def test_one_class_written_in_other_ways_has_the_same_constant(method, constants):
     functions = FunctionClass.nonconvex(10, L=1.0, **constants)
