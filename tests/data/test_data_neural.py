@@ -251,6 +251,22 @@ def test_a_fingerprint_tells_problems_apart():
     assert len({problem.fingerprint, *(other.fingerprint for other in others)}) == 7
 
 
+def scaled_loss(scale):
+    def loss(outputs, labels):
+        return scale * nn.functional.cross_entropy(outputs, labels)
+
+    return loss
+
+
+def test_a_loss_is_told_by_what_it_encloses():
+    problem = made("linear")
+    several = [
+        replace(problem, model=replace(problem.model, loss=scaled_loss(scale))).fingerprint
+        for scale in (1.0, 2.0, 1.0)
+    ]
+    assert several[0] == several[2] != several[1]
+
+
 DATA = np.zeros((6, 8)), np.zeros(6, dtype=int)
 REFUSED = {
     "no module": (lambda: 3, DATA, {"clients": 2}, "3 is no module"),
