@@ -1,4 +1,4 @@
-"""The part of a problem that the gradients of some of its clients need: their rows."""
+"""The part of a problem that belongs to some of its clients: their rows."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -18,10 +18,10 @@ Clients = slice | NDArray[np.int64]
 
 
 def part_of(problem: Problem, clients: Clients, compared: bool = True) -> Problem:
-    """Return a problem with the rows of some clients only, whose gradients are theirs.
+    """Return the problem with the rows of some clients only, which has their gradients.
 
-    A problem with a method ``part`` of its own is asked for it. Of another, the gradients of the
-    part are compared with those of the whole, unless ``compared`` is off.
+    A problem may have a method ``part`` of its own. For other problems the gradients of the part
+    are compared with those of the whole, unless ``compared`` is false.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Rennala SGD: minibatches of whoever is fast, at one model."""
+"""Rennala SGD: minibatches of gradients at one model, from the clients that deliver first."""
 
 from dataclasses import dataclass
 from typing import ClassVar

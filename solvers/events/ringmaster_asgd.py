@@ -1,4 +1,4 @@
-"""Ringmaster ASGD: asynchronous SGD that ignores what is too old."""
+"""Ringmaster ASGD: asynchronous SGD that ignores gradients that are too old."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Shadowheart SGD: every client computes, then sends, for as long as the others."""
+"""Shadowheart SGD: all clients compute for the same time, and then send for the same time."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -3,8 +3,8 @@
 Each rank computes the gradients of its own clients, from their rows, and holds the state of these
 clients alone. Rank 0 is the server, too: it receives every encoded message, decodes it, and sums
 the vectors in the order of the clients, so that the trajectory is that of one process with
-``wire=True`` on plain arrays. What the server does not broadcast the others do not know: NaN
-stands in its place there, so that a method that used it would be seen at once.
+``wire=True`` on plain arrays. The other ranks have NaN in place of vectors that the
+server has not broadcast, so that a method that uses them is noticed at once.
 
 What travels is exactly the encoded message of every client. Its bytes are counted where they
 arrive and compared with the bits of the ledger, rounded up per message; the clients' messages of

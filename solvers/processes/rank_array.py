@@ -54,7 +54,7 @@ class Share:
         return plain
 
     def array(self, x: NDArray[Any], received: bool = False) -> "RankArray":
-        """Return an array as one that knows whose rows it has."""
+        """Return the array with the clients that its rows belong to."""
         array = np.asarray(x).view(RankArray)
         array.share, array.received = self, received
         return array
@@ -70,7 +70,7 @@ class RankArray(np.ndarray):
     clients. Combined with one of these, any array gives its rows of the same clients.
 
     A sum over the clients is one of the server over all n rows, in their order, as without ranks;
-    other ranks get NaN. The sum of what was not received is refused: nobody could compute it.
+    other ranks get NaN. A sum of vectors that the server has not received is refused.
     """
 
     share: Share

@@ -162,7 +162,7 @@ def follow_server(ranks: Ranks, experiment: Experiment[Problem], seeds: tuple[in
 
 
 def _unless_refused(work: Callable[[], Any]) -> Any:
-    """Do what all ranks do; what is refused is told by rank 0, which ends the others."""
+    """Do what all ranks do; rank 0 reports a refusal and ends the others."""
     try:
         return work()
     except Refusal:
