@@ -15,6 +15,7 @@ from certibit.data.files.dataset import Dataset
 from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.robust_losses import Tukey, Welsch
+from certibit.data.mini_batch import MiniBatch
 from certibit.data.problem import Problem
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.problems.nonconvex_model import NonconvexModel
@@ -250,4 +251,5 @@ PROBLEMS: list[Callable[[int], Problem]] = [
     lambda seed: NonconvexQuadratic.random(4, 4, spread=5.0, seed=seed),
     *(_nonconvex(loss, lam) for loss, lam in ((Logistic(), 0.3), (Welsch(2.0), 0.0))),
     _nonconvex(Tukey(3.0), 0.1),
+    lambda seed: replace(_nonconvex(Logistic(), 0.3)(seed), noise=MiniBatch(3)),
 ]  # fmt: skip

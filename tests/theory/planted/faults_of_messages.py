@@ -94,7 +94,7 @@ MESSAGE_FAULTS = [
     fault(
         "accounts: gradients of skipping clients counted",
         "solvers.simulation.oracle",
-        ("self.count(active)", "self.count(self.n)"),
+        ("self.count(active, sampled", "self.count(self.n, sampled"),
         on="gradskip",
     ),
 ]

@@ -5,6 +5,7 @@ from planting import fault
 LOGISTIC, RIDGE, ROWS, QUADRATIC = (
     f"data.problems.{name}" for name in ("logistic", "ridge_problem", "rows", "quadratic")
 )
+BATCHES = "data.mini_batch"
 LOSS, ROBUST = "data.losses.logistic_loss", "data.losses.robust_losses"
 MODEL, SADDLES = (f"data.problems.nonconvex_{name}" for name in ("model", "quadratic"))
 TILTED, LOSSES, QUARTICS, PHASES = (
@@ -91,6 +92,12 @@ _ROWS = [
     ("quartics: gap with half the cubic term", QUARTICS, "(4 * star - 3) * s + s * s",
      "(2 * star - 3) * s + s * s"),
     ("quartics: kappa of H for 3 H", QUARTICS, "kappa = 3 * H * float", "kappa = H * float"),
+    ("mini-batches: variance as with replacement", BATCHES,
+     "(sizes - self.b) / (self.b * np.maximum(sizes - 1, 1))", "1 / (self.b + 0 * sizes)"),
+    ("mini-batches: not times m/b", BATCHES, "return drawn * (sizes / self.b)", "return drawn"),
+    ("mini-batches: the same rows in every round", BATCHES, "xp.where(there, uniforms,",
+     "xp.where(there, 0 * uniforms,"),
+    ("mini-batches: l with the smoothness once", BATCHES, "(spread * L**2)", "(spread * L**4)"),
     ("phases: gradient over 2 m", PHASES, "(2 / self.rows.shape[1]) *",
      "(1 / self.rows.shape[1]) *"),
 ]  # fmt: skip
