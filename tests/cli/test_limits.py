@@ -92,7 +92,7 @@ def test_what_a_limit_cuts_is_said_and_never_taken_for_finished(capsys, short, t
     assert (results / "demo.json").is_file()
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("limited", [True, False])
 def test_limits_of_theory_end_its_whole_runs(capsys, monkeypatch, limited):
     monkeypatch.setattr(standard, "tasks", lambda: [(METHODS["gd"], "optimal", None, "logistic")])

@@ -32,7 +32,7 @@ def close(value, expected):
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-13 * (1 + np.abs(expected).max()))
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_all_three_agree_with_numpy(shape, runs):

@@ -51,7 +51,7 @@ def vectors(n, d, runs, others):
     return start, centre, going, rng.standard_normal((others, d, runs))
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("shape", [(3, 4, 6, 3), (1, 3, 9, 1), (7, 1, 9, 1), (40, 3, 4, 40)])
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("rule", RULES)

@@ -68,6 +68,7 @@ def test_all_batches_have_the_stated_mean_and_variance(name, law):
         np.testing.assert_allclose(variance, stated[i], rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 @pytest.mark.parametrize("name", [*MADE, "logistic"])
 def test_checks_hold(name, law):

@@ -392,6 +392,7 @@ def test_methods_are_compared_in_several_processes(tmp_path):
         compare(solved, methods, processes=2, **options)
 
 
+@pytest.mark.long
 def test_a_search_for_methods_in_several_processes(tmp_path, capsys):
     words = ["discover", "--constants", "1", "--local", "no", "--up", "none", "--down", "none",
              "--best", "1", "--certificates", "2", "--json"]  # fmt: skip

@@ -52,6 +52,7 @@ def test_published_constants_are_those_of_their_potential(name, options, n, omeg
     assert (best.verify(), best.e) == (best.c, 0.0)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("p", [0.1, 0.4])
 def test_more_smoothness_of_samples_is_worse(p):
     found = [certify_descent(PAGE(0.1, p), sampled(3, change)).c for change in (0.0, 0.5, 1.0)]

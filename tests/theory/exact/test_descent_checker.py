@@ -113,6 +113,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.long(keep=12)
 @pytest.mark.parametrize(("name", "label", "where", "change"), CHANGES)
 def test_the_checker_refuses_what_is_changed(name, label, where, change):
     file = descent(name, label)
