@@ -27,7 +27,7 @@ episode: .venv/installed
 
 # A recurrent network trained by the methods of the EPISODE papers; takes the extra `torch`.
 deep: .venv/installed
-	$(BIN)/certibit deep
+	OMP_NUM_THREADS=1 $(BIN)/certibit deep
 
 # The pictures of the README, with their numbers inside; needs figure 1 and EPISODE, long.
 pictures: .venv/installed-dev episode

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,25 +40,49 @@ class CurvatureAt:
     curvatures: _FloatArray
 
 
-def hessian_products(
-    problem: NeuralProblem, x: Array
-) -> tuple[Callable[[_FloatArray], _FloatArray], ...]:
-    """Return for every client the map from v to Hess f_i(x) v, (d,) each, at a point (1, d, 1)."""
-    torch = torch_library()
-    point = problem.model.points(x)[0, 0]
+@dataclass(frozen=True, eq=False)
+class HessianProducts:
+    """Products with the Hessians of the f_i at a point (1, d, 1).
 
-    def product(inputs: Tensor, labels: Tensor) -> Callable[[_FloatArray], _FloatArray]:
-        def along(at: Tensor, v: Tensor) -> Tensor:
-            return torch.dot(torch.func.grad(problem.model.client_loss)(at, inputs, labels), v)
+    Parameters
+    ----------
+    problem : NeuralProblem
+    x : array (1, d, 1)
+    """
 
-        def of(v: _FloatArray) -> _FloatArray:
-            direction = torch.from_numpy(np.ascontiguousarray(v.ravel())).to(point)
-            found: _FloatArray = torch.func.grad(along)(point, direction).double().numpy()
-            return found
+    problem: NeuralProblem
+    x: Array
 
-        return of
+    def of_client(self, client: int, v: _FloatArray) -> _FloatArray:
+        """Return Hess f_i(x) v, (d,)."""
+        inputs, labels = self.problem.inputs[client], self.problem.labels[client]
+        found = torch_library().func.grad(self._along)(self._point, self._put(v), inputs, labels)
+        return _numpy(found)
 
-    return tuple(map(product, problem.inputs, problem.labels))
+    def of_mean(self, v: _FloatArray) -> _FloatArray:
+        """Return Hess f(x) v, (d,)."""
+        func, n = torch_library().func, self.problem.n
+        points, vectors = (u.expand(n, -1) for u in (self._point, self._put(v)))
+        found = func.vmap(func.grad(self._along))(
+            points, vectors, self.problem.inputs, self.problem.labels
+        )
+        return _numpy(found.mean(dim=0))
+
+    @property
+    def _point(self) -> Tensor:
+        return self.problem.model.points(self.x)[0, 0]
+
+    def _put(self, v: _FloatArray) -> Tensor:
+        return torch_library().from_numpy(np.ascontiguousarray(v.ravel())).to(self._point)
+
+    def _along(self, at: Tensor, v: Tensor, inputs: Tensor, labels: Tensor) -> Tensor:
+        torch = torch_library()
+        return torch.dot(torch.func.grad(self.problem.model.client_loss)(at, inputs, labels), v)
+
+
+def _numpy(values: Tensor) -> _FloatArray:
+    found: _FloatArray = values.detach().double().numpy()
+    return found
 
 
 def curvature_at(problem: NeuralProblem, x: Array) -> CurvatureAt:
@@ -66,18 +91,13 @@ def curvature_at(problem: NeuralProblem, x: Array) -> CurvatureAt:
     A measured norm is that of the Hessian on a subspace, so it is at most the true one, and within
     about 1 % of it where the method has converged.
     """
-    gradients = problem.grad(x)[..., 0]
-    products = hessian_products(problem, x)
-
-    def of_mean(v: _FloatArray) -> _FloatArray:
-        found: _FloatArray = np.mean([product(v) for product in products], axis=0)
-        return found
-
+    gradients, products = problem.grad(x)[..., 0], HessianProducts(problem, x)
+    norms = [spectral_norm(partial(products.of_client, i), problem.d) for i in range(problem.n)]
     return CurvatureAt(
         float(np.linalg.norm(gradients.mean(axis=0))),
         np.linalg.norm(gradients, axis=1),
-        spectral_norm(of_mean, problem.d),
-        np.array([spectral_norm(product, problem.d) for product in products]),
+        spectral_norm(products.of_mean, problem.d),
+        np.array(norms),
     )
 
 

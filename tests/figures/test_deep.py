@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from certibit import NeuralProblem, Store  # noqa: E402
-from certibit.data.deep.curvature import curvature_at, hessian_products, spectral_norm  # noqa: E402
+from certibit.data.deep.curvature import HessianProducts, curvature_at, spectral_norm  # noqa: E402
 from certibit.data.deep.digit_sequences import digit_sequences  # noqa: E402
 from certibit.figures.deep.deep_experiments import (  # noqa: E402
     CASES,
@@ -68,8 +68,10 @@ def test_curvature_is_that_of_the_whole_hessian():
         for inputs, labels in zip(problem.inputs, problem.labels, strict=True)
     ]
     v = np.random.default_rng(1).standard_normal(problem.d)
-    for product, H in zip(hessian_products(problem, problem.x_0), whole, strict=True):
-        np.testing.assert_allclose(product(v), H @ v, atol=1e-12)
+    products = HessianProducts(problem, problem.x_0)
+    for client, H in enumerate(whole):
+        np.testing.assert_allclose(products.of_client(client, v), H @ v, atol=1e-12)
+    np.testing.assert_allclose(products.of_mean(v), np.mean(whole, axis=0) @ v, atol=1e-12)
     found = curvature_at(problem, problem.x_0)
     np.testing.assert_allclose(found.curvatures, [np.linalg.norm(H, 2) for H in whole], rtol=0.02)
     assert found.curvature == pytest.approx(np.linalg.norm(np.mean(whole, axis=0), 2), rel=0.02)
@@ -195,7 +197,8 @@ def test_the_best_pair_of_a_grid_is_drawn(tmp_path):
 @pytest.mark.long
 def test_everything_on_a_small_plan(tmp_path):
     told = []
-    paths = deep_experiments(tmp_path, TINY, processes=1, tell=lambda write: told.append(write()))
+    plan = replace(TINY, etas=(1.0,), points=1)
+    paths = deep_experiments(tmp_path, plan, processes=1, tell=lambda write: told.append(write()))
     assert all(path.stat().st_size > 1000 for path in paths)
     record = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["content"]
     assert len(record["curves"]) == sum(map(len, CASES.values())) + 3
