@@ -60,6 +60,9 @@ def draw_trainings(
             upper.yaxis.set_minor_locator(NullLocator())
             upper.set_title(title)
             lower.set_xlabel(AXES[axis])
+            if axis == "bits":
+                lower.set_xscale("log")
+                lower.xaxis.set_minor_locator(NullLocator())
             lower.xaxis.set_major_formatter(EngFormatter(sep=""))
             lower.set_ylim(0, 100)
         axes[0, 0].set_ylabel("training loss")

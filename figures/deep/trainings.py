@@ -74,7 +74,7 @@ RIVALS: dict[str, Rival] = {
     for name, tuning in TUNINGS.items()
     if tuning.federated
 } | {
-    "sgd": Rival("SGD", _sgd, False, False, colour="#7f7f7f", marker="x", line="--"),
+    "sgd": Rival("SGD", _sgd, False, False, colour="#7f7f7f", marker="p", line="--"),
     "ef21-sgdm 10 %": Rival(
         "EF21-SGDM, top 10 %", _with_feedback, False, False, "top-k:436", "#CC79A7", "P", "--"
     ),
