@@ -36,6 +36,21 @@ class StochasticGradients(Protocol):
         """Return what a gradient of a client counts, stochastic or exact."""
 
 
+def require_whole_gradients(problem: Any) -> None:
+    """Refuse a problem whose gradients are counted in rows, where each takes the same seconds.
+
+    Raises
+    ------
+    Refusal
+        If it has mini-batches.
+    """
+    if problem.noise and problem.noise.counted(problem, sampled=False) != 1:
+        raise Refusal(
+            "the seconds of a network are those of whole gradients, not of mini-batches; leave "
+            "the network or the batch out"
+        )
+
+
 @dataclass(frozen=True)
 class Noise(ABC):
     """A law of mean zero on the ball of radius sigma.

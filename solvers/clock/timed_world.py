@@ -8,7 +8,7 @@ import numpy as np
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.errors import Refusal
-from certibit.data.mini_batch import MiniBatch
+from certibit.data.noise import require_whole_gradients
 from certibit.data.problem import Problem
 from certibit.solvers.clock.network import Network
 from certibit.solvers.clock.timed_ledger import EachClient, TimedLedger
@@ -87,11 +87,7 @@ def timed_world(
     Refusal
         If the run is on a device, or the network is one of another number of clients.
     """
-    if isinstance(experiment.problem.noise, MiniBatch):
-        raise Refusal(
-            "the seconds of a network are those of whole gradients, not of mini-batches; leave "
-            "the network or the batch out"
-        )
+    require_whole_gradients(experiment.problem)
     channel, oracle = simulated_world(experiment, seeds, wire)
     if not is_numpy(channel.template):
         raise Refusal("a network's seconds are counted on the host; choose the library numpy")

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from certibit import (
+    GD,
     SGD,
     Budget,
     LeastSquares,
     MiniBatch,
     Refusal,
+    check,
+    plan,
     problem,
     run,
     sampling_constants,
@@ -72,8 +75,8 @@ def test_all_batches_have_the_stated_mean_and_variance(name, law):
 @pytest.mark.parametrize("law", LAWS, ids=str)
 @pytest.mark.parametrize("name", [*MADE, "logistic"])
 def test_checks_hold(name, law):
-    for check in (batches_as_stated, batches_within_constants):
-        verdict = check(made(name, law))
+    for one in (batches_as_stated, batches_within_constants):
+        verdict = one(made(name, law))
         assert verdict.holds, verdict.sentence
 
 
@@ -242,6 +245,17 @@ def test_misfits_are_refused_in_a_sentence(selector, choice, sentence):
         problem(selector, download=False, **choice)
     assert str(refusal.value).startswith(sentence)
     assert "\n" not in str(refusal.value)
+
+
+def test_seconds_of_a_network_are_refused():
+    """They are those of whole gradients."""
+    solved = problem("breast-cancer@9:nonconvex:batch=4")
+    with pytest.raises(Refusal, match="whole gradients, not of mini-batches"):
+        run(SGD(0.1), solved, seeds=1, budget=Budget(rounds=2), network="lte")
+    with pytest.raises(Refusal, match="whole gradients, not of mini-batches"):
+        plan(solved, target=1e-2)
+    with pytest.raises(Refusal, match="strongly convex with stochastic gradients"):
+        check(GD(0.1), problem("breast-cancer@9:batch=4"))
 
 
 def test_constants_of_no_batches_are_refused():

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from certibit.data.errors import Refusal
+from certibit.data.noise import require_whole_gradients
 from certibit.data.problem import Constants, Problem, is_strongly_convex
 from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
@@ -152,6 +153,7 @@ def plan(
             f"{problem.name} is only (L0, L1)-smooth, of which no theorem promises costs; compare "
             "methods by certibit compare"
         )
+    require_whole_gradients(problem)
     start = measure_at_start(problem, measure)
     if not 0 < target < start:
         raise Refusal(
