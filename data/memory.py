@@ -2,8 +2,6 @@
 
 from pathlib import Path, PurePosixPath
 
-import psutil
-
 from certibit.data.errors import Refusal
 
 _BYTES = 8
@@ -41,6 +39,8 @@ def memory() -> int:
     On Linux a control group may have a limit, as may each that it is in, and a container may see
     its own group as the outermost.
     """
+    import psutil  # noqa: PLC0415  (slow to import)
+
     return min([int(psutil.virtual_memory().total), *_limits()])
 
 

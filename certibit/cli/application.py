@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, redirect_stderr
 from functools import partial
 from importlib import import_module
-from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from certibit.cli.words.exit_codes import CONTRADICTION, WRONG_INPUT
 from certibit.cli.words.parser import Parser
@@ -103,11 +102,27 @@ class _Log(StringIO):
         return False
 
 
+class _ShowVersion(argparse.Action):
+    """Print the version, which is slow to look up, and end."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version  # noqa: PLC0415  (slow to import)
+
+        print(f"certibit {version('certibit')}")
+        parser.exit()
+
+
 def _parser() -> Parser:
     parser = Parser(
         prog="certibit", description="Run distributed optimisation methods and count their bits."
     )
-    parser.add_argument("--version", action="version", version=f"certibit {version('certibit')}")
+    parser.add_argument(
+        "--version",
+        action=_ShowVersion,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="print the version",
+    )
     parser.add_argument("--debug", action="store_true", help="show where an error comes from")
     parser.add_argument("--quiet", action="store_true", help="draw no progress")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

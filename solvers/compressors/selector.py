@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
-from importlib.metadata import entry_points
+from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.numbers import whole
@@ -100,13 +100,19 @@ def compressor(selector: str) -> Compressor:
 
 def other_names() -> list[str]:
     """Return the names of the compressors of other packages."""
-    return sorted(entry_points(group=GROUP).names)
+    return sorted(_entry_points().names)
+
+
+def _entry_points() -> Any:
+    from importlib.metadata import entry_points  # noqa: PLC0415  (slow to import)
+
+    return entry_points(group=GROUP)
 
 
 def _of_other_packages(selector: str) -> Compressor | None:
     """Return the compressor of an entry point, if there is one of this name."""
     name, _, values = selector.partition(":")
-    for point in entry_points(group=GROUP, name=name):
+    for point in _entry_points().select(name=name):
         where = f"the entry point {point.name} = {point.value}"
         try:
             kind = point.load()

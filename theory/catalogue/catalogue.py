@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from itertools import chain
 from pkgutil import iter_modules
 from typing import Any
@@ -124,6 +123,8 @@ def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
 
     ``taken`` are names of methods that another card has already.
     """
+    from importlib.metadata import entry_points  # noqa: PLC0415  (slow to import)
+
     found: list[Card] = []
     for point in entry_points(group=GROUP):
         where = f"the entry point {point.name} = {point.value}"
