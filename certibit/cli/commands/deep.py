@@ -21,13 +21,13 @@ def add_deep(parser: argparse.ArgumentParser) -> None:
 
 def train_network(chosen: argparse.Namespace) -> None:
     """Draw the figures, print what they say and write it to a report."""
+    folder = read_output(chosen)
     from certibit.data.deep.torch_library import torch_library  # noqa: PLC0415
 
     torch_library()
     from certibit.figures.deep.deep_experiments import deep_experiments  # noqa: PLC0415  (torch)
     from certibit.figures.deep.trainings import TrainingPlan  # noqa: PLC0415
 
-    folder = read_output(chosen)
     report: list[str] = []
 
     def tell(write: Callable[[], str]) -> None:
