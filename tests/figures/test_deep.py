@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from certibit import NeuralProblem, Store  # noqa: E402
 from certibit.data.deep.curvature import HessianProducts, curvature_at, spectral_norm  # noqa: E402
 from certibit.data.deep.digit_sequences import digit_sequences  # noqa: E402
+from certibit.figures.deep.deep_drawing import draw_smoothness, draw_trainings  # noqa: E402
 from certibit.figures.deep.deep_experiments import (  # noqa: E402
     CASES,
     INTERVALS,
@@ -176,6 +177,16 @@ def test_claims_about_participation_and_compression_are_supported_or_fail():
     assert outcomes(compression_verdicts(both, SIMILAR[1])) == [SUPPORTED]
     both[SIMILAR[1], "episode"] = curve(LOSS / 2, bits=0.1)
     assert outcomes(compression_verdicts(both, SIMILAR[1])) == [FAILS]
+
+
+def test_figures_are_drawn(tmp_path):
+    curves = {(case, "episode"): curve(0.01) for case in SIMILAR}
+    panels = [("a panel", case, ("episode",)) for case in SIMILAR]
+    paths = draw_trainings("three", panels, curves, ("rounds", "steps", "bits"), tmp_path)
+    slopes = np.random.default_rng(0).uniform(1, 5, size=(6, 2, 4))
+    paths += draw_smoothness([measured(slopes, 2 + 3 * slopes)], tmp_path)
+    assert [path.suffix for path in paths] == [".svg", ".png"] * 2
+    assert all(path.stat().st_size > 1000 for path in paths)
 
 
 def test_the_best_pair_of_a_grid_is_drawn(tmp_path):
