@@ -64,7 +64,7 @@ def test_a_strongly_convex_problem_by_its_gradient(capsys):
             ["certify", "clip21", "--problem", MODEL, "--set", "gamma=0.1", "--set", "tau=1"],
             "is not strongly convex, as is needed here",
         ),
-        (["plan", MODEL], "is not strongly convex, and what is promised needs mu > 0"),
+        (["plan", MODEL, "--until", "0.1"], "what is promised of f - f* needs mu > 0"),
         (
             ["run", MODEL, "diana", "rand-k:2", "--strict", "--set", "gamma=1", "--set", "alpha=1"],
             "the theorems of diana are about strongly convex functions",
