@@ -5,6 +5,7 @@ process writes the parameters after every step, and what its hook has counted, t
 """
 
 import json
+import os
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -59,7 +60,8 @@ def main(rank, size, folder, cases):
     )  # fmt: skip
     for name, options in cases.items():
         train(rank, size, Path(folder, f"{name} {rank}.npz"), **options)
-    dist.destroy_process_group()
+    dist.barrier()
+    os._exit(0)  # threads of torch may abort a process that ends by itself
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ _ROWS = [
     ("quadratic: x* of the plain mean of the centres", QUADRATIC, "x_star=x_star.reshape(1, -1, 1)",
      "x_star=c.mean(axis=0).reshape(1, -1, 1)"),
     ("nonconvex: the regulariser's gradient of the other sign", MODEL,
-     "backward(slopes) + 2 *", "backward(slopes) - 2 *"),
+     "(self.row_slopes(x)) + self._regulariser", "(self.row_slopes(x)) - self._regulariser"),
     ("nonconvex: its gradient over 1 + x^2 once", MODEL, "x / (square * square)", "x / square"),
     ("nonconvex: L_i without the regulariser", MODEL, "bare.L_i + most, bare", "bare.L_i, bare"),
     ("nonconvex: L_i with lam for 2 lam", MODEL, "most = self.bare, 2 * self.lam",

@@ -11,7 +11,7 @@ import numpy as np
 
 from certibit.data.arrays import Array
 from certibit.solvers.compressors.two_way import downward
-from certibit.solvers.method import Every, Schedule
+from certibit.solvers.method import Every, Sample, Schedule
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.randomness import generator
 
@@ -139,6 +139,10 @@ class PlainOracle:
     def at(self, runs: Array) -> "PlainOracle":
         """Return itself: there is one run."""
         return self
+
+    def sample(self, slot: int | str) -> Sample:
+        """Draw nothing: gradients are exact."""
+        return Sample()
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         """Return the gradient of every client at its own point; count those that are active."""
