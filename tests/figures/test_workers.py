@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -236,11 +237,12 @@ def test_processes_leave_interrupts_to_others():
     """From their first moment: otherwise one that imports dies, and its job is done by another."""
     # a shell has its background jobs ignore interrupts, and a child inherits that
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    others = _workers(os.getpid())
     pool = workers.Workers(1)
     future = pool.submit(os.getpid)
-    wait_for(lambda: _workers(os.getpid()))
+    wait_for(lambda: _workers(os.getpid(), others))
     signal.signal(signal.SIGINT, inherited)
-    (worker,) = _workers(os.getpid())
+    (worker,) = _workers(os.getpid(), others)
     worker.send_signal(signal.SIGINT)
     assert future.result() == worker.pid
     pool.shutdown()
@@ -253,15 +255,20 @@ def deaf(mark):
 
 
 def test_a_process_that_does_not_listen_is_killed(tmp_path):
+    others = _workers(os.getpid())
     pool = workers.Workers(1)
     pool.submit(deaf, tmp_path / "mark")
     wait_for((tmp_path / "mark").exists)
-    (worker,) = _workers(os.getpid())
+    (worker,) = _workers(os.getpid(), others)
     pool.stop()
     worker.wait(5)
 
 
-def _workers(process):
-    """Return the processes that were spawned for work."""
-    children = psutil.Process(process).children()
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+def _workers(process, others=()):
+    """Return the processes that were spawned for work, but for those that other tests have left."""
+    found = []
+    for child in psutil.Process(process).children():
+        with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):  # it has ended since
+            if "spawn_main" in " ".join(child.cmdline()) and child not in others:
+                found.append(child)
+    return found
