@@ -53,11 +53,13 @@ def fetched(x: Array) -> NDArray[Any]:
         return x.get()
     if array_api_compat.is_array_api_strict_namespace(array_namespace(x)):
         x = x.to_device(array_namespace(x).Device("CPU_DEVICE"))
-    return np.from_dlpack(x)
+    return np.from_dlpack(x.cpu() if array_api_compat.is_torch_array(x) else x)
 
 
 def moved(values: NDArray[Any], x: Array) -> Array:
     """Return a host array as one of the library and on the device of x: the only way there."""
+    if array_api_compat.is_torch_array(x):  # whose arrays may not share memory that is read only
+        values = values.copy()
     return array_namespace(x).asarray(values, device=array_api_compat.device(x))
 
 

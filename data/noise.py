@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import scipy
-from array_api_compat import is_cupy_array
+from array_api_compat import is_cupy_array, is_torch_array
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
@@ -168,5 +168,7 @@ def _quantiles(uniforms: Array) -> Array:
         from cupyx.scipy.special import ndtri as on_device  # noqa: PLC0415  (an optional extra)
 
         return on_device(uniforms)
+    if is_torch_array(uniforms):
+        return array_namespace(uniforms).special.ndtri(uniforms)
     inside = scipy.special.ndtri(uniforms._array)  # the standard has no such function
     return array_namespace(uniforms).asarray(inside, device=uniforms.device)

@@ -10,7 +10,7 @@ the same random numbers: on a device they are made there
 from typing import Any
 
 import numpy as np
-from array_api_compat import device, is_cupy_array
+from array_api_compat import device, is_cupy_array, is_torch_array
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
@@ -177,6 +177,9 @@ def _viewed(x: Array, kind: str) -> Array:
     """Return the bits of numbers as numbers of another kind and of the same size."""
     if is_numpy(x) or is_cupy_array(x):
         return x.view(f"{kind}{x.dtype.itemsize}")
+    if is_torch_array(x):
+        name = {"i": "int", "f": "float"}[kind] + str(8 * x.dtype.itemsize)
+        return x.view(getattr(array_namespace(x), name))
     inside = x._array  # the standard has no such function, and the stand-in is one of numpy's
     viewed = inside.view(f"{kind}{inside.itemsize}")
     return array_namespace(x).asarray(viewed, device=device(x))

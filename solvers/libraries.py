@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import scipy
+from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, fetched, is_numpy, moved
@@ -14,7 +15,7 @@ from certibit.data.errors import Refusal
 
 T = TypeVar("T")
 
-LIBRARIES = ("numpy", "cupy", "array-api-strict")
+LIBRARIES = ("numpy", "cupy", "torch", "torch:cuda", "array-api-strict")
 
 _DEVICE = 1 << 24
 """Numbers in the arrays (n, d, R) of a run from which on a GPU is taken if there is one.
@@ -30,12 +31,14 @@ def namespace(library: str) -> ModuleType:
     Raises
     ------
     Refusal
-        If the name is unknown, or if cupy is asked for and no GPU is available.
+        If the name is unknown, the library is not installed, or there is no GPU for it.
     """
     if library == "numpy":
         return np
     if library == "cupy":
         return _cupy()
+    if library.partition(":")[0] == "torch" and library in LIBRARIES:
+        return _torch(library)
     if library == "array-api-strict":
         import array_api_strict  # noqa: PLC0415  (a test tool, not a dependency)
 
@@ -53,6 +56,17 @@ def _cupy() -> ModuleType:
     if not cupy.cuda.is_available():
         raise Refusal("cupy is installed but finds no GPU; use numpy here")
     return cupy
+
+
+def _torch(library: str) -> ModuleType:
+    try:
+        from array_api_compat import torch  # noqa: PLC0415  (an optional extra)
+    except ImportError:
+        raise Refusal("torch is not installed; install certibit[torch], or use numpy") from None
+    if library == "torch:cuda" and not torch.cuda.is_available():
+        raise Refusal("torch finds no GPU here; use torch, which is on the host, or numpy")
+    namespace: ModuleType = torch
+    return namespace
 
 
 def fitting_library(numbers: int) -> str:
@@ -114,6 +128,8 @@ def _move(value: Any, library: str, dtype: str) -> Any:
     if isinstance(value, np.ndarray):
         floating = np.issubdtype(value.dtype, np.floating)
         return _put(value.astype(dtype) if floating else value, library)
+    if is_torch_array(value) and library.startswith("torch"):  # of a network
+        return value.to(_torch_device(library))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return transfer(value, library, dtype)
     return value
@@ -124,4 +140,10 @@ def _put(values: NDArray[Any], library: str) -> Array:
     xp = namespace(library)
     if library == "array-api-strict":
         return xp.asarray(values, device=xp.Device("device1"))
+    if library.startswith("torch"):
+        return xp.asarray(values.copy(), device=_torch_device(library))
     return xp.asarray(values)
+
+
+def _torch_device(library: str) -> str:
+    return library.partition(":")[2] or "cpu"

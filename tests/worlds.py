@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import pytest
@@ -48,18 +49,22 @@ PROBLEMS = {
 }
 
 
-def _gpu() -> str:
-    """Say why cupy cannot be tested here, or nothing if it can."""
+def _why_not(library: str) -> str:
+    """Say why a library cannot be tested here, or nothing if it can."""
+    if library == "torch" and find_spec("torch"):
+        return ""  # it takes seconds to load
     try:
-        namespace("cupy")
+        namespace(library)
     except Refusal as refusal:
         return str(refusal)
     return ""
 
 
 LIBRARIES = [
-    "array-api-strict",
-    pytest.param("cupy", marks=pytest.mark.skipif(bool(_gpu()), reason=_gpu())),
+    pytest.param(
+        library, marks=pytest.mark.skipif(bool(_why_not(library)), reason=_why_not(library))
+    )
+    for library in ("array-api-strict", "torch", "torch:cuda", "cupy")
 ]
 
 

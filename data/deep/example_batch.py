@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 
 
@@ -55,7 +55,8 @@ class ExampleBatch:
         exact: Callable[[Array], Array],
     ) -> Array:
         """Return the gradients of batches at points, (n, d, R), from (n, b, R) uniform numbers."""
-        return problem.grad_of_examples(x, (uniforms * problem.m).astype(int))
+        xp = array_namespace(uniforms)
+        return problem.grad_of_examples(x, xp.astype(uniforms * problem.m, xp.int64))
 
     def counted(self, problem: SumOfExamples, sampled: bool) -> int:
         """Return what a gradient of a client counts: b examples, or all m."""

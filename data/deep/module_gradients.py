@@ -98,7 +98,7 @@ class ModuleGradients:
         mapped = torch.func.vmap(torch.func.grad(self.client_loss))
         with _plain_attention():
             found = mapped(points, inputs.flatten(0, 1), labels.flatten(0, 1))
-        return np.moveaxis(_numpy(found).reshape(n, runs, -1), 1, -1)
+        return _as_in(x, found.reshape(n, runs, -1).movedim(1, -1))
 
     def losses(self, x: Array, inputs: Tensor, labels: Tensor) -> Array:
         """Return the loss of every client in every run: (n, R)."""
@@ -119,24 +119,27 @@ class ModuleGradients:
         mapped = torch_library().func.vmap(function)
         runs = range(points.shape[1])
         with _plain_attention():
-            found = [_numpy(mapped(points[:, run], inputs, labels)) for run in runs]
-        return np.stack(found, axis=-1)
+            found = [mapped(points[:, run], inputs, labels).detach() for run in runs]
+        return _as_in(x, torch_library().stack(found, dim=-1))
 
     def points(self, x: Array) -> Tensor:
-        """Return points (., d, R) of numpy as a tensor (., R, d) of the module's type.
+        """Return points (., d, R) of numpy or torch as a tensor (., R, d) of the module's type.
 
         Raises
         ------
         Refusal
-            If they are not of numpy.
+            If they are of another library.
         """
+        torch = torch_library()
+        if isinstance(x, torch.Tensor):
+            return x.movedim(1, 2).to(self.dtype)
         if not isinstance(x, np.ndarray | np.lib.mixins.NDArrayOperatorsMixin):  # or lazy ones
             raise Refusal(
-                f"a network takes points of numpy, not of {type(x).__module__}; run it with "
-                'library="numpy"'
+                f"a network takes points of numpy or torch, not of {type(x).__module__}; run it "
+                'with library="numpy"'
             )
         moved = np.ascontiguousarray(np.moveaxis(np.asarray(x), 1, 2))
-        return torch_library().from_numpy(moved).to(self.dtype)
+        return torch.from_numpy(moved).to(self.dtype)
 
 
 def _plain_attention() -> AbstractContextManager[None]:
@@ -146,7 +149,8 @@ def _plain_attention() -> AbstractContextManager[None]:
     return found
 
 
-def _numpy(values: Tensor) -> NDArray[np.float64]:
-    """Return a tensor as an array of 64-bit floats."""
-    found: NDArray[np.float64] = values.detach().double().numpy()
-    return found
+def _as_in(x: Array, values: Tensor) -> Array:
+    """Return a tensor as 64-bit floats of numpy, or as a tensor if x is one, in its type."""
+    if isinstance(x, torch_library().Tensor):
+        return values.detach().to(x.dtype)
+    return values.detach().double().numpy()

@@ -164,7 +164,7 @@ class NeuralProblem(NonconvexProblem):
     @property
     def x_star(self) -> Array:
         """NaN: no minimiser is known."""
-        return np.full((1, self.d, 1), np.nan)
+        return np.nan * self.x_0[:, :, :1]
 
     @property
     def grad_star(self) -> Array:
@@ -183,8 +183,9 @@ class NeuralProblem(NonconvexProblem):
     def grad_of_examples(self, x: Array, places: Array) -> Array:
         """Gradients on the examples at some places (n, b, R) of the clients, as (n, d, R)."""
         torch = torch_library()
-        chosen = torch.from_numpy(np.moveaxis(places, 1, 2).copy())
-        client = torch.arange(self.n)[:, None, None]
+        chosen = places if isinstance(places, torch.Tensor) else torch.tensor(places)
+        chosen = chosen.movedim(1, 2)
+        client = torch.arange(self.n, device=chosen.device)[:, None, None]
         return self.model.sampled_grad(x, self.inputs[client, chosen], self.labels[client, chosen])
 
     def value(self, x: Array) -> Array:

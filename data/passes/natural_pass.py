@@ -29,7 +29,7 @@ def powers_of_two(x: Any, uniforms: Any, powers: Any) -> None:  # pragma: no cov
                 for r in range(runs):
                     x[i, j, r] = _near(x[i, j, r], np.int64(uniforms[i, j, r] * _BITS))
         else:
-            _round_client(x[i].reshape(-1), uniforms[i], powers.view(np.int64), bits)
+            _round_client(x[i].reshape(-1), uniforms[i], powers, bits)
 
 
 @compiled
@@ -50,7 +50,7 @@ def powers_of_gradients(
         combined_block(gradients, first, last, room, vectors.reshape(-1))
         for i in range(first, last):
             numbers, sent = vectors[i - first], exponents[i].reshape(-1)
-            _round_client(numbers, uniforms[i], powers.view(np.int64), bits)
+            _round_client(numbers, uniforms[i], powers, bits)
             patterns = numbers.view(np.int64)
             for q in range(d * runs):
                 sums[q] += numbers[q]

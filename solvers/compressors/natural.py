@@ -73,7 +73,7 @@ def powers_near(x: Array, uniforms: Array) -> Array:
 def random_bits(uniforms: Array) -> Array:
     """Return the first 52 bits of uniform numbers, as integers of the same shape."""
     xp = array_namespace(uniforms)
-    return xp.astype(uniforms * 2.0**_BITS, xp.uint64)
+    return xp.astype(uniforms * 2.0**_BITS, xp.int64)
 
 
 def spread_bits(uniforms: Array, d: int) -> Array:
@@ -97,7 +97,7 @@ def spread_bits(uniforms: Array, d: int) -> Array:
 def multipliers(xp: ModuleType, there: Any, d: int) -> Array:
     """Return the powers 0 to d - 1 of the multiplier modulo 2^52, as an array of a library."""
     powers = [pow(_MULTIPLIER, j, 2**_BITS) for j in range(d)]
-    return xp.asarray(powers, dtype=xp.uint64, device=there)
+    return xp.asarray(powers, dtype=xp.int64, device=there)
 
 
 def power_of_two_variance(x: Array) -> Array:

@@ -15,8 +15,9 @@ from certibit.data.arrays import Array, array_namespace
 WORDS = 4
 """Numbers for each value of the counter."""
 
-_FACTORS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
-_STEPS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
+_FACTORS = 0xD2E7470EE14C6C93 - 2**64, 0xCA5A826395121157 - 2**64
+_STEPS = 0x9E3779B97F4A7C15 - 2**64, 0xBB67AE8584CAA73B - 2**64
+"""As signed numbers: torch has no arithmetic of unsigned ones."""
 _ROUNDS = 10
 _LOW = 0xFFFFFFFF
 
@@ -52,9 +53,10 @@ def uniform_numbers(first: Array, second: Array, place: Array) -> Array:
     if is_cupy_array(place):
         return _kernel()(place, first, second)
     xp, there = array_namespace(place), device(place)
+    first, second, place = (xp.astype(x, xp.int64) for x in (first, second, place))
     keys = xp.stack((first, second))[:, None, :]
     factors, steps = (
-        xp.stack([xp.full((1, 1), x, dtype=xp.uint64, device=there) for x in numbers])
+        xp.stack([xp.full((1, 1), x, dtype=xp.int64, device=there) for x in numbers])
         for numbers in (_FACTORS, _STEPS)
     )
     even, odd = xp.stack((place // WORDS + 1, 0 * place)), 0 * keys  # of the four words
@@ -68,15 +70,20 @@ def uniform_numbers(first: Array, second: Array, place: Array) -> Array:
         xp.where(turn == 0, even[0, ...], even[1, ...]),
         xp.where(turn == 1, odd[0, ...], odd[1, ...]),
     )
-    return xp.astype(word >> 11, xp.float64) * 2.0**-53
+    return xp.astype(_shifted(word, 11), xp.float64) * 2.0**-53
 
 
 def _product(x: Array, y: Array) -> tuple[Array, Array]:
     """Return the two halves, 64 bits each, of the products of numbers."""
-    x_high, x_low, y_high, y_low = x >> 32, x & _LOW, y >> 32, y & _LOW
-    middle = x_high * y_low + (x_low * y_low >> 32)
+    x_high, x_low, y_high, y_low = _shifted(x, 32), x & _LOW, _shifted(y, 32), y & _LOW
+    middle = x_high * y_low + _shifted(x_low * y_low, 32)
     carried = x_low * y_high + (middle & _LOW)
-    return x_high * y_high + (middle >> 32) + (carried >> 32), x * y
+    return x_high * y_high + _shifted(middle, 32) + _shifted(carried, 32), x * y
+
+
+def _shifted(x: Array, bits: int) -> Array:
+    """Shift 64 bits to the right, zeros after them, whatever the sign is."""
+    return (x >> bits) & ((1 << (64 - bits)) - 1)
 
 
 @cache

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certibit import GD, Budget, NeuralProblem, Refusal, compressor, parameters, run
+from certibit import GD, SGD, Budget, NeuralProblem, Refusal, compressor, parameters, run
 from certibit.data.deep.example_batch import ExampleBatch
 from certibit.data.deep.module_gradients import ModuleGradients
+from certibit.solvers.libraries import transfer
 from certibit.theory.catalogue.catalogue import CARDS
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -297,8 +298,22 @@ def test_misfits_are_refused(case):
         NeuralProblem.of(module(), nn.functional.cross_entropy, inputs, labels, **options)
 
 
+@pytest.mark.parametrize("method", [GD(gamma=0.1), SGD(gamma=0.1)], ids=["exact", "batches"])
+def test_runs_on_torch_are_those_on_numpy(method):
+    """Points, samples and models are tensors; the loss, its gradient and the accuracy are equal."""
+    problem = replace(made("gru"), noise=ExampleBatch(2))
+    options = {"seeds": 2, "budget": Budget(rounds=5), "keep_model": True}
+    ours, theirs = (run(method, problem, library=name, **options) for name in ("numpy", "torch"))
+    np.testing.assert_allclose(theirs.x, ours.x, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(theirs.columns["gap"], ours.columns["gap"], rtol=1e-12)
+    moved = transfer(problem, "torch")
+    at = torch.from_numpy(ours.x)
+    np.testing.assert_array_equal(moved.accuracy(at), problem.accuracy(ours.x))
+    assert all(isinstance(moved.grad(x), type(x)) for x in (at, ours.x))
+
+
 def test_other_array_libraries_are_refused():
-    with pytest.raises(Refusal, match="takes points of numpy"):
+    with pytest.raises(Refusal, match="takes points of numpy or torch"):
         run(GD(gamma=0.1), made("linear"), seeds=1, budget=Budget(rounds=1),
             library="array-api-strict")  # fmt: skip
 

@@ -14,7 +14,7 @@ import array_api_strict
 import numpy as np
 import pytest
 from comparisons import assert_same_columns
-from worlds import CASES, PROBLEMS, fitted, simulate
+from worlds import CASES, LIBRARIES, PROBLEMS, fitted, simulate
 
 from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.data.relaxed.polynomials import Quartics
@@ -46,7 +46,15 @@ def keyed(seeds, count):
     return keys[:, 0], keys[:, 1], places
 
 
-@pytest.mark.parametrize("put", [np.asarray, on_device], ids=["numpy", "device"])
+def in_torch(x):
+    return libraries.like(libraries.namespace("torch").asarray(0), x)
+
+
+@pytest.mark.parametrize(
+    "put",
+    [np.asarray, on_device, pytest.param(in_torch, marks=LIBRARIES[1].marks)],
+    ids=["numpy", "device", "torch"],
+)
 def test_the_numbers_are_those_of_numpy(put):
     seeds = [0, 1, 2**31]
     found = libraries.host(uniform_numbers(*map(put, keyed(seeds, 1001))))
@@ -153,11 +161,11 @@ ITERATIONS = 24
 SHORT = {"seeds": 3, "budget": Budget(iterations=ITERATIONS), "record": Record(1.2)}
 
 
-def same_on_device(method, problem, sent, transfers, **options):
+def same_on_device(method, problem, sent, transfers, library="array-api-strict", **options):
     """Run both ways, compare all columns and return what was moved, and where."""
     ours = simulate(method, problem, sent, **options)
     transfers.clear()
-    theirs = simulate(method, problem, sent, library="array-api-strict", **options)
+    theirs = simulate(method, problem, sent, library=library, **options)
     assert ours.ending == theirs.ending
     for name in ("run", "iteration", "rounds", "uplink_bits", "downlink_bits", "gradients"):
         np.testing.assert_array_equal(ours.columns[name], theirs.columns[name])
@@ -270,10 +278,11 @@ def test_runs_that_diverge_do_not_spoil_others(transfers):
 
 
 @pytest.mark.long(keep=1)
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("law", [Uniform(0.5), Rademacher(0.5), Ball(0.5)], ids=repr)
-def test_noise_is_made_on_the_device(law, transfers):
+def test_noise_is_made_on_the_device(law, library, transfers):
     """Runs of one seed share it there too."""
     problem = Quartics.of(H=2.0, noise=law)
-    method = EPISODE(0.01, 0.05, 2)
-    moved = same_on_device(method, problem, None, transfers, **SHORT | {"seeds": [3, 5, 6]})
+    method, options = EPISODE(0.01, 0.05, 2), SHORT | {"seeds": [3, 5, 6]}
+    moved = same_on_device(method, problem, None, transfers, library, **options)
     assert_nobody_waits(moved, ITERATIONS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 from pyarrow import parquet
+from worlds import LIBRARIES
 
 from certibit import (
     GD,
@@ -39,7 +40,7 @@ def test_runs_start_where_they_are_told():
     assert there.columns["gap"].max() < 1e-28
 
 
-@pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
+@pytest.mark.parametrize("library", ["numpy", *LIBRARIES])
 def test_the_last_model_is_kept_on_request(library):
     method, sent = LoCoDL(gamma=0.1, chi=0.3, rho=0.3, p=0.5, omega=1.0), compressor("rand-k:2")
     options = {"seeds": 3, "budget": Budget(rounds=20, gap=1e-2), "library": library}
@@ -181,3 +182,15 @@ def test_a_store_with_limits_keeps_what_they_cut_apart(tmp_path):
     with pytest.warns(CutWarning, match="were cut at 1e-09 seconds"):
         Store(tmp_path / "clock", limits=Budget(seconds=1e-9)).trace(experiment, **whole)
     assert not list(tmp_path.glob("clock/*"))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_bytes_and_32_bits_on_every_library(library):
+    """Messages are encoded on the host and go back; a run of 32 bits stays in them."""
+    method, sent = LoCoDL(gamma=0.1, chi=0.3, rho=0.3, p=0.5, omega=1.0), compressor("rand-k:2")
+    options = {"seeds": 2, "budget": Budget(rounds=20), "wire": True, "dtype": "float32"}
+    ours, theirs = (
+        run(method, PROBLEM, sent, library=name, **options) for name in ("numpy", library)
+    )
+    np.testing.assert_array_equal(theirs.columns["uplink_bits"], ours.columns["uplink_bits"])
+    np.testing.assert_allclose(theirs.columns["gap"], ours.columns["gap"], rtol=1e-3, atol=1e-6)

@@ -77,7 +77,7 @@ def run(
     wire : bool
         Send every message through its bytes, which rounds values to 32-bit floats.
     library, dtype : str
-        Array library ("numpy", "cupy", "array-api-strict") and floating type of the run. By
+        Array library ("numpy", "cupy", "torch", "torch:cuda") and floating type of the run. By
         default cupy where there is a GPU and n d R is large, else numpy.
     progress : callable, optional
         Called with the fraction that is done.
