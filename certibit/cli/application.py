@@ -32,6 +32,8 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process, and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    # more threads only wait for each other; numpy reads this when it is imported
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if any("\0" in word for word in words):
         print("certibit: a word has the character NUL; leave it out", file=sys.stderr)
         return WRONG_INPUT

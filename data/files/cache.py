@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from platformdirs import user_cache_dir
+
 _PART = re.compile(r"\.[0-9a-f]{32}\.(?P<process>\d{1,18})@(?P<machine>[^/]*)\.part")
 
 
 def cache_folder() -> Path:
     """Return the folder of ``CERTIBIT_CACHE``, or else the user's cache folder of this system."""
-    import pooch  # noqa: PLC0415  (slow to import)
-
-    return Path(os.environ.get("CERTIBIT_CACHE") or pooch.os_cache("certibit")).absolute()
+    return Path(os.environ.get("CERTIBIT_CACHE") or user_cache_dir("certibit")).absolute()
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:

@@ -101,8 +101,6 @@ _PREPARED: WeakKeyDictionary[Rows, FusedSteps | DenseSteps | None] = WeakKeyDict
 
 def powers_and_sums(a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
     """Return a^t and 1 + a + ... + a^(t-1) of every run, t being its number of steps."""
-    from certibit.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
-
-    powers, sums = np.empty(a.size), np.empty(a.size)
-    local_passes.set_powers_and_sums(a, steps, powers, sums)
-    return powers, sums
+    powers, rest, near = a**steps, 1 - a, a > 0.5  # near 1 the difference 1 - a^t loses digits
+    apart = np.where(near, -np.expm1(steps * np.log1p(np.where(near, -rest, 0.0))), 1 - powers)
+    return powers, np.divide(apart, rest, out=steps.astype(np.float64), where=rest != 0)

@@ -55,16 +55,6 @@ def add_dot(
 
 
 @compiled
-def set_powers_and_sums(a: Any, steps: Any, powers: Any, sums: Any) -> None:  # pragma: no cover
-    """Set the two to a^t and 1 + a + ... + a^(t-1), with its own a and t for each run."""
-    for r in range(a.size):
-        powers[r], sums[r] = 1.0, 0.0
-        for _ in range(steps[r]):
-            powers[r] *= a[r]
-            sums[r] = a[r] * sums[r] + 1.0
-
-
-@compiled
 def _steps_of_group(
     clients: Any, grams: Any, g: Any, a: Any, scale: Any, steps: Any, z: Any, w: Any, sums: Any
 ) -> None:  # pragma: no cover

@@ -3,7 +3,6 @@
 import platform
 import subprocess
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,8 @@ def origin(problem: Problem) -> dict[str, object]:
     The commit is None where this is no checkout, the storage where a problem has no rows, the
     error of x* where a problem says none.
     """
+    from importlib.metadata import version  # noqa: PLC0415  (slow to import)
+
     return {
         "certibit": version("certibit"),
         **versions(),

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import os
 import re
 import subprocess
@@ -223,6 +224,14 @@ def test_a_command_imports_what_it_needs(words):
     done = python("-c", code)
     assert done.returncode == 0, done.stderr
     assert not SLOW[words] & {*done.stdout.splitlines()[-1].split()}
+
+
+def test_a_command_computes_on_one_thread():
+    code = "from certibit.cli import main; main(['certify', 'gd']); from threadpoolctl import *; "
+    code += "print([pool['num_threads'] for pool in threadpool_info()])"
+    free = {name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name}
+    threads = json.loads(python("-c", code, env=free).stdout.splitlines()[-1])
+    assert set(threads) == {1}
 
 
 def test_importing_is_light():

@@ -62,7 +62,7 @@ def test_large_or_sparse_rows_are_no_lanes(monkeypatch):
     assert DenseSteps.of(losses) is None
 
 
-@pytest.mark.parametrize("a", [1.0, 1 - 1e-9, 0.3, 0.0, -0.7])
+@pytest.mark.parametrize("a", [1.01, 1.0, 1 - 1e-9, 0.6, 0.3, 0.0, -0.7])
 def test_powers_and_sums(a):
     steps = np.array([0, 1, 2, 500])
     powers, sums = powers_and_sums(np.full(4, a), steps)
