@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, fetched, is_numpy, moved
 from certibit.data.errors import Refusal
+from certibit.solvers.registry import on_device
 
 T = TypeVar("T")
 
@@ -78,6 +79,7 @@ def fitting_library(numbers: int) -> str:
         return "numpy"
     try:
         namespace("cupy")
+        on_device()
     except Refusal:
         return "numpy"
     return "cupy"

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
 
+from certibit.data.errors import Refusal
+
 TYPE_CHECKING = False  # that of typing, which is slow to import
 if TYPE_CHECKING:
     from types import ModuleType
@@ -56,6 +58,20 @@ def use_extensions(when: str) -> "Iterator[None]":
 def are_forced() -> bool:
     """Whether extensions are to be used for little work as well."""
     return _USE.get() == "always"
+
+
+def on_device() -> "ModuleType":
+    """Return the module of runs on a device.
+
+    Raises
+    ------
+    Refusal
+        If its folder has been removed.
+    """
+    module = extension("certibit.solvers.device.device_runs")
+    if module is None:
+        raise Refusal("this copy of certibit has no solvers/device; choose the library numpy")
+    return module
 
 
 def extension(name: str) -> "ModuleType | None":

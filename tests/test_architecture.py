@@ -45,7 +45,7 @@ LEVELS = [
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
     ["solvers.simulation"],
-    ["solvers.fast", "solvers.clock", "solvers.deep"],
+    ["solvers.fast", "solvers.device", "solvers.clock", "solvers.deep"],
     ["solvers.runs"],
     ["solvers.events", "solvers.processes", "solvers.cohorts"],
     ["solvers.store"],
@@ -86,6 +86,7 @@ CLIPPING = (
 )
 EXTENSIONS = {
     "fast": ["solvers.fast", "data.passes"],
+    "device": ["solvers.device"],
     "papers": [
         "theory.audit",
         "theory.laws",
@@ -193,7 +194,7 @@ def test_the_core_works_without_an_extension(extension, tmp_path):
         else:
             place.with_suffix(".py").unlink()
     asked = subprocess.run(
-        [sys.executable, "-c", CORE],
+        [sys.executable, "-c", CORE + REFUSED.get(extension, "")],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
@@ -222,6 +223,19 @@ for words in (
 ):
     assert main(words.split()) == 0, words
 """
+REFUSED = {
+    "device": """
+from certibit import Quadratic, run, METHODS, Refusal
+
+try:
+    run(METHODS["gd"].method(gamma=0.1), Quadratic.random(3, 4), library="array-api-strict")
+except Refusal as refusal:
+    assert "has no solvers/device" in str(refusal)
+else:
+    raise AssertionError("runs on a device that is removed")
+"""
+}
+"""What is refused in a sentence without an extension."""
 
 
 def test_there_are_no_cycles(project):

@@ -19,8 +19,9 @@ from certibit.solvers.method import Schedule, Slot
 from certibit.solvers.processes.rank_array import RankArray, Share
 from certibit.solvers.processes.ranks import Ranks
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.ledger import Runs, let_through
+from certibit.solvers.simulation.ledger import let_through
 from certibit.solvers.simulation.oracle import DrawnSample, Oracle
+from certibit.solvers.simulation.turn import Runs
 from certibit.solvers.state import narrow
 
 _NUMBER = Layout(((Float32(), 1),))

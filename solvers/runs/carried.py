@@ -10,7 +10,6 @@ from certibit.data.arrays import Array
 from certibit.data.files.archive import Arrays
 from certibit.solvers.libraries import host, like
 from certibit.solvers.runs.trace import Column, require, require_columns
-from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams
 from certibit.solvers.state import S, number_of_runs
@@ -54,9 +53,9 @@ class Carried:
 
     state: Any
     models: NDArray[np.float64]
-    ledger: Ledger | DeviceLedger
-    streams: Streams | DeviceStreams
-    noise: Streams | DeviceStreams | None
+    ledger: Ledger
+    streams: Streams
+    noise: Streams | None
     active: NDArray[np.intp]
     iteration: NDArray[np.int64]
     rounds: NDArray[np.int64]
@@ -73,9 +72,9 @@ class Carried:
         cls,
         state: Any,
         models: NDArray[np.float64],
-        ledger: Ledger | DeviceLedger,
-        streams: Streams | DeviceStreams,
-        noise: Streams | DeviceStreams | None,
+        ledger: Ledger,
+        streams: Streams,
+        noise: Streams | None,
     ) -> Self:
         """Return what runs carry before the first iteration."""
         runs = number_of_runs(state)

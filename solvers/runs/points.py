@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, array_namespace
+from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.libraries import host
@@ -17,7 +17,6 @@ from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.trace import MODELLED, Column
-from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.state import narrow, take, taken
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
@@ -80,7 +79,7 @@ class Points:
         self.now, self._wishes, self._started = now, wishes, started
         self.closed = now.done >= 1  # their last point is kept, or recorded
         self._kept: list[_Point] = []
-        self._on_host = isinstance(now.ledger, Ledger)
+        self._on_host = is_numpy(now.ledger.uplink_bits)
         self._next_look = 0
 
     @property

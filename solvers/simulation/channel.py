@@ -3,7 +3,7 @@
 A method gets a :class:`Channel` and an :class:`~certibit.solvers.simulation.oracle.Oracle`. ``at``
 restricts both to some runs of the batch. Restricted ones share ledger and random streams with the
 batch, so that the cost and the random numbers of a run are those of the run alone. On a device all
-runs are computed, and a :class:`~certibit.solvers.simulation.device.Turn` masks those that
+runs are computed, and a :class:`~certibit.solvers.simulation.turn.Turn` masks those that
 communicate.
 """
 
@@ -22,8 +22,7 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.libraries import host, like
 from certibit.solvers.method import Every, Schedule, require_probability
-from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams, Turn
-from certibit.solvers.simulation.ledger import Bits, Ledger, Runs, let_through, some_of
+from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
 from certibit.solvers.simulation.ownership import (
     check_cohort,
     is_large,
@@ -32,6 +31,7 @@ from certibit.solvers.simulation.ownership import (
     ownership_rows,
 )
 from certibit.solvers.simulation.randomness import Streams
+from certibit.solvers.simulation.turn import Runs, Turn, some_of
 
 _UNCOMPRESSED = Identity()
 
@@ -63,8 +63,8 @@ class Channel:
     n: int
     compressor: Compressor
     runs: Runs
-    streams: Streams | DeviceStreams
-    ledger: Ledger | DeviceLedger
+    streams: Streams
+    ledger: Ledger
     template: Array
     wire: bool = False
     _moved: dict[bytes, Array] = field(default_factory=dict, repr=False)
@@ -114,11 +114,7 @@ class Channel:
         """Say which of the runs served communicate after an iteration, counted from 1: (R,)."""
         if isinstance(schedule, Every):
             return np.full(len(self.runs), iteration % schedule.iterations == 0)
-        if isinstance(self.streams, DeviceStreams):
-            return self.streams.turn(schedule.p)
-        p = host(schedule.p) if hasattr(schedule.p, "shape") else schedule.p
-        require_probability("the probability of a round", p)
-        return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
+        return self.streams.turn(schedule.p, self.runs)
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""

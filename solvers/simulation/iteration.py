@@ -10,8 +10,8 @@ from certibit.solvers.backend import where
 from certibit.solvers.method import Every, Method
 from certibit.solvers.registry import registered
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.device import Turn
 from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.turn import Turn
 from certibit.solvers.state import Dataclass, each, merge, narrow, take
 
 S = TypeVar("S", bound=Dataclass)

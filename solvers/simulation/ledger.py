@@ -7,13 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.solvers.simulation.device import Turn
+from certibit.solvers.registry import on_device
+from certibit.solvers.simulation.turn import Runs, Turn
 
 Bits = int | Array
 """A number for all runs, or one for each, (R,)."""
-
-Runs = Any
-"""Positions in the whole batch, (R,) int, or a :class:`Turn` on a device."""
 
 
 class Ledger:
@@ -35,19 +33,19 @@ class Ledger:
         self.synchronisations = np.zeros(runs, dtype=np.int64)
         self._waiting = np.zeros(runs, dtype=bool)
 
-    def up(self, runs: NDArray[np.intp], bits: Bits, most: int | None = None) -> None:
+    def up(self, runs: Runs, bits: Bits, most: int | None = None) -> None:
         """Count bits sent by the clients of some runs, a number or (R,); ``most`` at most."""
         self.uplink_bits[runs] += bits
         sent, waiting = np.asarray(bits) > 0, self._waiting[runs]
         self.synchronisations[runs] += sent & ~waiting
         self._waiting[runs] = sent | waiting
 
-    def down(self, runs: NDArray[np.intp], bits: Bits) -> None:
+    def down(self, runs: Runs, bits: Bits) -> None:
         """Count bits received by the clients of some runs, a number or (R,)."""
         self.downlink_bits[runs] += bits
         self._waiting[runs] &= np.asarray(bits) == 0
 
-    def evaluate(self, runs: NDArray[np.intp], gradients: Bits, most: int) -> None:
+    def evaluate(self, runs: Runs, gradients: Bits, most: int) -> None:
         """Count gradients evaluated by the clients of some runs, a number or (R,)."""
         self.gradients[runs] += gradients
 
@@ -66,6 +64,14 @@ class Ledger:
         vars(self).update(spent)
 
 
+def ledger_of(everyone: Runs) -> Ledger:
+    """Return the ledger of runs that begin, on their device."""
+    if isinstance(everyone, Turn):
+        ledger: Ledger = on_device().DeviceLedger(everyone)
+        return ledger
+    return Ledger(len(everyone))
+
+
 def let_through(mask: Array, shape: tuple[int, ...]) -> Array:
     """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
     times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
@@ -73,8 +79,3 @@ def let_through(mask: Array, shape: tuple[int, ...]) -> Array:
         return times * mask.sum(axis=(0, 1))
     xp = array_namespace(mask)
     return xp.broadcast_to(times * xp.count_nonzero(mask, axis=(0, 1)), shape[2:])
-
-
-def some_of(runs: Runs, among: Runs) -> Runs:
-    """Return some of the runs: by their positions among these, or on a device a turn."""
-    return among if isinstance(among, Turn) else runs[among]

@@ -6,9 +6,9 @@ from typing import Any
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem
 from certibit.solvers.method import Sample, Slot
-from certibit.solvers.simulation.device import DeviceLedger, Turn
-from certibit.solvers.simulation.ledger import Bits, Ledger, Runs, let_through, some_of
+from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
 from certibit.solvers.simulation.tape import Tape
+from certibit.solvers.simulation.turn import Runs, Turn, some_of
 from certibit.solvers.state import narrow
 
 
@@ -25,7 +25,7 @@ class Oracle:
 
     problem: Problem
     runs: Runs
-    ledger: Ledger | DeviceLedger
+    ledger: Ledger
     tape: Tape | None = None
 
     @property

@@ -13,7 +13,12 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from certibit.data.arrays import Array, is_numpy
+from certibit.solvers.libraries import host
+from certibit.solvers.method import require_probability
+from certibit.solvers.registry import on_device
 from certibit.solvers.simulation.philox import WORDS
+from certibit.solvers.simulation.turn import Runs, Turn
 
 _BLOCK = 4096
 AHEAD = 1024
@@ -136,6 +141,11 @@ class Streams:
         return len(self._seeds)
 
     @property
+    def everyone(self) -> Runs:
+        """All runs: their positions, (R,)."""
+        return np.arange(len(self))
+
+    @property
     def drawn(self) -> dict[str, NDArray[np.int64]]:
         """How many numbers of each purpose each run has drawn, (R,)."""
         return {purpose: stream.drawn for purpose, stream in self._streams.items()}
@@ -146,12 +156,16 @@ class Streams:
             purpose: Stream(self._seeds, purpose, counts) for purpose, counts in drawn.items()
         }
 
-    def uniform(
-        self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]
-    ) -> NDArray[np.float64]:
+    def uniform(self, purpose: str, runs: Runs, shape: tuple[int, int]) -> Array:
         """Draw uniform numbers of [0, 1) of a purpose for some runs: (*shape, R)."""
         rows, columns = shape
         return self._of(purpose).draw(runs, rows * columns).reshape(rows, columns, len(runs))
+
+    def turn(self, p: Array | float, runs: Runs) -> NDArray[np.bool_] | Turn:
+        """Toss the coins of the schedule, with probability p or (1, 1, R): whose turn it is."""
+        p = host(p) if hasattr(p, "shape") else p
+        require_probability("the probability of a round", p)
+        return np.ravel(self.uniform("round", runs, (1, 1))[0, 0] < p)
 
     def draw_until(
         self,
@@ -167,3 +181,11 @@ class Streams:
         if purpose not in self._streams:
             self._streams[purpose] = Stream(self._seeds, purpose)
         return self._streams[purpose]
+
+
+def streams_of(seeds: Sequence[int], template: Array) -> Streams:
+    """Return the streams of runs with their seeds, on the device of an array."""
+    if is_numpy(template):
+        return Streams(seeds)
+    streams: Streams = on_device().DeviceStreams(seeds, template)
+    return streams

@@ -1,19 +1,16 @@
 """The simulated world of some runs: the network with its ledger, and the gradients."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
 from array_api_compat import device
 
-from certibit.data.arrays import array_namespace, is_numpy
+from certibit.data.arrays import array_namespace
 from certibit.data.problem import Problem
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.ledger import ledger_of
 from certibit.solvers.simulation.oracle import Oracle
-from certibit.solvers.simulation.randomness import Streams
+from certibit.solvers.simulation.randomness import streams_of
 from certibit.solvers.simulation.tape import Tape
 
 
@@ -35,13 +32,8 @@ def simulated_world(
     xp = array_namespace(x_0)
     start = x_0 + xp.zeros((1, 1, len(seeds)), dtype=x_0.dtype, device=device(x_0))
     tape = Tape.of(problem.noise, seeds, start) if problem.noise else None
-    runs: Any
-    streams: Streams | DeviceStreams
-    ledger: Ledger | DeviceLedger
-    if is_numpy(start):
-        runs, streams, ledger = np.arange(len(seeds)), Streams(seeds), Ledger(len(seeds))
-    else:
-        streams = DeviceStreams(seeds, start)
-        runs, ledger = streams.everyone, DeviceLedger(streams.everyone)
+    streams = streams_of(seeds, start)
+    runs = streams.everyone
+    ledger = ledger_of(runs)
     channel = Channel(problem.n, experiment.compressor, runs, streams, ledger, start, wire)
     return channel, Oracle(problem, runs, ledger, tape)

@@ -13,8 +13,8 @@ import numpy as np
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.noise import Samples, StochasticGradients
-from certibit.solvers.simulation.device import DeviceStreams, Turn
-from certibit.solvers.simulation.randomness import Streams
+from certibit.solvers.simulation.randomness import Streams, streams_of
+from certibit.solvers.simulation.turn import Turn
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Tape:
     """
 
     noise: StochasticGradients
-    streams: Streams | DeviceStreams
+    streams: Streams
     places: Any
 
     @classmethod
@@ -44,7 +44,7 @@ class Tape:
         With a template on a device, the noise is made there.
         """
         if template is not None and not is_numpy(template):
-            streams = DeviceStreams(seeds, template)
+            streams = streams_of(seeds, template)
             return cls(noise, streams, streams.everyone)
         different, places = np.unique(np.asarray(seeds), return_inverse=True)
         return cls(noise, Streams([int(seed) for seed in different]), places)

@@ -92,7 +92,7 @@ def test_recording_does_not_change_the_run(problem, locodl):
         ({"seeds": [0.5]}, "whole numbers >= 0"),
         ({"seeds": 1.5}, "the seeds 1.5 are not all whole numbers >= 0"),
         ({"budget": 1e-3}, "0.001 is no budget; give such as Budget"),
-        ({"library": "torch"}, "'torch' is unknown"),
+        ({"library": "jax"}, "'jax' is unknown"),
     ],
 )
 def test_misfits_are_refused(problem, locodl, arguments, sentence):

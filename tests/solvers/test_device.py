@@ -20,13 +20,13 @@ from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers import libraries, local_solve
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.device.device_runs import DeviceStreams
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs import loop
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.simulation import iteration, philox
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.device import DeviceStreams
 from certibit.solvers.simulation.philox import uniform_numbers
 from certibit.solvers.simulation.randomness import Streams, generator, key
 from certibit.theory.catalogue.catalogue import parameters
@@ -103,7 +103,7 @@ def test_streams_go_on_where_each_run_has_stopped():
     again.resume(device.drawn)
     for streams in (device, again):
         for _ in range(3):
-            streams.turn(0.5)
+            streams.turn(0.5, streams.everyone)
     numbers = [
         libraries.host(each.uniform("coin", each.everyone, (1, 1))) for each in (device, again)
     ]

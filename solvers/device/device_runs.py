@@ -5,7 +5,6 @@ iterations at once and has upper bounds of the costs, so that it need not wait f
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,58 +13,29 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.solvers.libraries import host, like
+from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.philox import uniform_numbers
-from certibit.solvers.simulation.randomness import key
+from certibit.solvers.simulation.randomness import Streams, key
+from certibit.solvers.simulation.turn import Turn
 
 _COINS = 64
 """Iterations whose coins are tossed at once."""
 
 
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """Some of R runs on a device, for numpy an array (R,) of bool.
-
-    Attributes
-    ----------
-    known : (R,) bool
-        Which, on the host.
-    mask : (R,) bool
-        The same on the device.
-    """
-
-    known: NDArray[np.bool_]
-    mask: Array
-
-    @classmethod
-    def of_all(cls, runs: int, template: Array) -> "Turn":
-        """Return all runs, on the device of an array."""
-        known = np.ones(runs, dtype=bool)
-        return cls(known, like(template, known))
-
-    def __len__(self) -> int:
-        return self.known.size
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self.known
-
-    def only(self, numbers: Array | int) -> Array:
-        """Return numbers of these runs, and 0 of the others: (R,) integers."""
-        xp = array_namespace(self.mask)
-        return xp.astype(self.mask, xp.int64) * numbers
-
-
-class DeviceStreams:
-    """The numbers of :class:`~certibit.solvers.simulation.randomness.Streams`, on the device."""
+class DeviceStreams(Streams):
+    """The same numbers, on the device."""
 
     def __init__(self, seeds: Sequence[int], template: Array) -> None:
-        self._seeds = tuple(seeds)
-        self.everyone = Turn.of_all(len(self._seeds), template)
+        super().__init__(seeds)
+        self._everyone = Turn.of_all(len(seeds), template)
         self._keys: dict[str, tuple[Array, Array]] = {}
         self._drawn: dict[str, Array] = {}
         self._coins: list[Turn] = []
 
-    def __len__(self) -> int:
-        return len(self._seeds)
+    @property
+    def everyone(self) -> Turn:
+        """All runs."""
+        return self._everyone
 
     @property
     def drawn(self) -> dict[str, NDArray[np.int64]]:
@@ -95,7 +65,7 @@ class DeviceStreams:
         self._drawn[purpose] = first + runs.only(rows * columns)
         return xp.reshape(numbers, (rows, columns, len(self)))
 
-    def turn(self, p: Array | float) -> Turn:
+    def turn(self, p: Array | float, runs: Turn) -> Turn:
         """Toss the coins of the schedule, with probability p or (1, 1, R) of heads."""
         if not self._coins:
             coins = (self.uniform("round", self.everyone, (_COINS, 1)) < p)[:, 0, :]
@@ -110,8 +80,8 @@ class DeviceStreams:
         self._drawn[purpose] = like(template, drawn)
 
 
-class DeviceLedger:
-    """The costs of each run so far, as in :class:`~certibit.solvers.simulation.ledger.Ledger`.
+class DeviceLedger(Ledger):
+    """The costs of each run so far.
 
     The arrays are on the device. The host has bounds, and asks for the numbers when these reach a
     limit.
