@@ -224,6 +224,8 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
     if is_cupy_array(values):
         out[xp.arange(n)[:, None, None], indices, xp.arange(runs)[None, None, :]] = values
         return out
+    if is_torch_array(values):
+        return out.scatter(1, indices, values)
     feature = xp.arange(d, device=device(values))[None, :, None]
     for i in range(k):
         out = xp.where(feature == indices[:, i : i + 1, :], values[:, i : i + 1, :], out)

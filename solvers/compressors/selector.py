@@ -14,7 +14,8 @@ from certibit.data.errors import Refusal
 from certibit.data.numbers import whole
 from certibit.data.own.own_file import instance, is_own, own_instance
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.composition import RandKNatural, Scaled
+from certibit.solvers.compressors.chunked import Chunked, Cosine
+from certibit.solvers.compressors.composition import RandKNatural, Scaled, TopKTwoBits
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
@@ -35,13 +36,24 @@ _NUMBERED: dict[str, Callable[[int], Compressor]] = {
     "rand-k:K@shared": lambda k: RandK(k, shared=True),
     "rand-k:K+natural": RandKNatural,
     "top-k:K": TopK,
+    "top-k:K+2-bit": TopKTwoBits,
     "dithering:S": Dithering,
     "qsgd:S": Dithering,
 }
-NAMES = (*_PLAIN, *_NUMBERED, "scaled(COMPRESSOR)", "two-way(UP;DOWN)")
+_AROUND: dict[str, Callable[..., Compressor]] = {
+    r"scaled\((.*)\)": Scaled,
+    r"dct\((.*)\)": Cosine,
+    r"chunked:([0-9]{1,12})\((.*)\)": Chunked,
+}
+"""Compressors around another one, by the pattern of their numbers and the inner selector."""
+NAMES = (
+    *(*_PLAIN, *_NUMBERED, "scaled(COMPRESSOR)", "chunked:S(BIASED)", "dct(BIASED)"),
+    "two-way(UP;DOWN)",
+)
 """The forms of a selector; K, S stand for positive integers, COMPRESSOR for an unbiased one.
 
-UP is what clients send with, DOWN what the server broadcasts with.
+BIASED stands for a biased one that draws no random numbers. UP is what clients send with, DOWN what
+the server broadcasts with.
 """
 
 
@@ -77,8 +89,10 @@ def compressor(selector: str) -> Compressor:
             f"{selector!r} scales more than once; scaled() takes an unbiased compressor, and what "
             "it gives is biased: leave the others out"
         )
-    if inner := re.fullmatch(r"scaled\((.*)\)", selector):
-        return Scaled(compressor(inner[1]))
+    for pattern, around in _AROUND.items():
+        if found := re.fullmatch(pattern, selector):
+            *numbers, inner = found.groups()
+            return around(compressor(inner), *map(int, numbers))
     for form, make in _NUMBERED.items():
         before, after = re.split("[KS]", form, maxsplit=1)
         if number := re.fullmatch(rf"{re.escape(before)}([0-9]+){re.escape(after)}", selector):
@@ -88,8 +102,8 @@ def compressor(selector: str) -> Compressor:
             return make(count)
     if is_own(selector):
         return own_instance(selector, Compressor, "compressor")  # type: ignore[type-abstract]
-    if found := _of_other_packages(selector):
-        return found
+    if other := _of_other_packages(selector):
+        return other
     near = get_close_matches(selector, NAMES, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? choose" if near else "choose"
     raise Refusal(

@@ -246,6 +246,9 @@ class Shared(Field):
 class Layout:
     """The fields of a message in the order they are sent, with how many numbers each has.
 
+    With ``chunks`` the numbers of a field belong to chunks of a vector, as many of each: indices
+    differ, and a norm scales, within one.
+
     Examples
     --------
     >>> from certibit import Float32, Index, Layout
@@ -254,6 +257,7 @@ class Layout:
     """
 
     fields: tuple[tuple[Field, int], ...]
+    chunks: int = 1
 
     @cached_property
     def bits(self) -> int:
@@ -344,7 +348,8 @@ class Layout:
     def _require_fitting(self, message: Message) -> None:
         """Refuse numbers of a message that do not fit each other."""
         norm = None
-        for (field, _), values in zip(self.fields, message, strict=True):
+        for (field, count), numbers in zip(self.fields, message, strict=True):
+            values = numbers.reshape(-1, count // self.chunks, numbers.shape[2])
             field.require_fitting(values, norm)
             norm = values if isinstance(field, Norm) else None
 

@@ -31,6 +31,11 @@ BIASED = [
     "top-k:1",
     "top-k:2",
     "sign",
+    "top-k:1+2-bit",
+    "top-k:3+2-bit",
+    "dct(top-k:1)",
+    "chunked:2(top-k:1)",
+    "chunked:3(dct(top-k:2+2-bit))",
     "scaled(rand-k:1)",
     "scaled(rand-k:2@shared)",
     "scaled(natural)",
@@ -78,7 +83,7 @@ def cuts(c: Compressor, x: NDArray[np.float64]) -> list[list[float]]:
     size = np.abs(x)
     name = c.name.removeprefix("scaled(").removesuffix(")")
     kind, _, rest = name.partition(":")
-    if kind in {"identity", "top-k", "sign"}:
+    if kind in {"identity", "top-k", "sign", "chunked"} or kind.startswith("dct"):
         return []
     if kind == "rand-k":
         k = int(rest.partition("@")[0].partition("+")[0])

@@ -1,5 +1,6 @@
 """Expectation and variance, exactly: every outcome of a draw with its probability."""
 
+import re
 from itertools import combinations, product
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_zero_stays_zero(name):
         np.testing.assert_array_equal(y, np.zeros_like(x))
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "sign"])
+@pytest.mark.parametrize("name", [x for x in ALL if not re.search("sign|dct|2-bit", x)])
 def test_zero_entries_stay_zero(name):
     """Also where a uniform number is 0, and where its product with a norm rounds up to the norm."""
     c, vectors = compressor(name), ([0.0, 3.0, 0.0], [0.0, 5e-324, -0.0], [0.0, -0.7, 1e300])
