@@ -349,7 +349,8 @@ class Layout:
         """Refuse numbers of a message that do not fit each other."""
         norm = None
         for (field, count), numbers in zip(self.fields, message, strict=True):
-            values = numbers.reshape(-1, count // self.chunks, numbers.shape[2])
+            n, _, runs = numbers.shape
+            values = numbers.reshape(n * self.chunks, count // self.chunks, runs)
             field.require_fitting(values, norm)
             norm = values if isinstance(field, Norm) else None
 
