@@ -84,6 +84,10 @@ CLIPPING = (
     *("clipped_scaffold", "clipped_sgd", "momentum_clipping", "naive_parallel_clip"),
     *("normalised_ef21", "normalised_gd"),
 )
+ASSUMPTIONS = (
+    *("bounded_dissimilarity", "polyak_lojasiewicz", "quasi_strong_convexity", "similarity"),
+    "points_in_numbers",
+)
 EXTENSIONS = {
     "fast": ["solvers.fast", "data.passes"],
     "device": ["solvers.device"],
@@ -121,11 +125,21 @@ EXTENSIONS = {
     "cohorts": ["solvers.cohorts", "data.mapped"],
     "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],
+    "attained": [
+        "theory.exact",
+        "theory.worlds.numbers",
+        "theory.worlds.symbolic.quadratics",
+        "theory.worlds.worst_contraction",
+        *(f"theory.certificates.{name}" for name in ("worst_instance", "divergence")),
+    ],
+    "count": ["solvers.compressors.counting", "certibit.cli.commands.count"],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],
     "descents": [
         "theory.descent",
         "figures.text.descents",
         "certibit.cli.words.certified_descents",
+        *(f"theory.assumptions.{name}" for name in ASSUMPTIONS),
+        "theory.checks.problem.assumed",
     ],
     "export": ["theory.export", "certibit.cli.commands.export"],
     "events": [

@@ -1,7 +1,6 @@
 """Runs of a method that diverge where no factor below 1 is certified."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.certificates.summary import Divergence
 from certibit.theory.certificates.worst_instance import (
     fitting_compressor,
     posed_problem,
@@ -25,26 +25,6 @@ GROWTH = 1e3
 
 LONGEST_RUN = 20_000
 """Iterations after which a run that has not diverged is given up."""
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """A problem on which a run of the method, started at x = 0, diverges.
-
-    Attributes
-    ----------
-    problem, compressor
-        What it was run on.
-    growth : float
-        Last over first f - f*; infinity where it was no longer finite.
-    iterations : int
-        How many it took.
-    """
-
-    problem: Quadratic
-    compressor: Compressor | None
-    growth: float
-    iterations: int
 
 
 def divergence(

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 
 from certibit.data.errors import Refusal
 from certibit.data.numbers import require_possible_kappa
+from certibit.data.problems.quadratic import Quadratic
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Method
+from certibit.solvers.registry import extension
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import Weights
-from certibit.theory.certificates.divergence import Divergence, divergence
 from certibit.theory.certificates.largest_step import step_limit
 from certibit.theory.certificates.search import setting
-from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass, rand_k_of
 from certibit.theory.potential import Potential
@@ -36,6 +36,30 @@ ROUNDING = 1e-13
 
 MOST_CLIENTS = 10**6
 """The step is run with an entry for each: this many take a second, and memory grows with them."""
+
+_WORST_CASE, _DIVERGENCE = (
+    f"certibit.theory.certificates.{name}" for name in ("worst_instance", "divergence")
+)
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A problem on which a run of the method, started at x = 0, diverges.
+
+    Attributes
+    ----------
+    problem, compressor
+        What it was run on.
+    growth : float
+        Last over first f - f*; infinity where it was no longer finite.
+    iterations : int
+        How many it took.
+    """
+
+    problem: Quadratic
+    compressor: Compressor | None
+    growth: float
+    iterations: int
 
 
 @dataclass(frozen=True)
@@ -205,13 +229,15 @@ def account(
     potential = certificate.potential
     proved = Reweighted(potential, certificate.weights)
     run = method if certificate.region is None else given
-    attained = None
+    worst, diverging, attained = extension(_WORST_CASE), extension(_DIVERGENCE), None
     unattained = (
         "this certificate holds in a region only, and no worst case is drawn that stays in it"
     )
-    if run is method:
+    if worst is None:
+        unattained = "this copy of certibit has no worst cases"
+    elif run is method:
         try:
-            attained, unattained = worst_instance(method, functions, proved).step(), ""
+            attained, unattained = worst.worst_instance(method, functions, proved).step(), ""
         except Refusal as refusal:
             unattained = str(refusal)
     _require_room(method, attained, certificate.factor)
@@ -225,7 +251,9 @@ def account(
         name,
         math.nan if name is None else step_limit(method, name, functions, again, potential),
         attained,
-        None if certificate.decrease > 0 else divergence(run, functions, proved),
+        diverging.divergence(run, functions, proved)
+        if diverging and certificate.decrease <= 0
+        else None,
         unattained,
     )
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from certibit.solvers.registry import extension
+from certibit.solvers.runs.points import RecordedPotential
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.unsent import unsent
 from certibit.theory.checks.channel.untold import untold
-from certibit.theory.checks.long_runs import runs_as_plain
 from certibit.theory.checks.method.best_rule import best_rule
 from certibit.theory.checks.method.conduct import (
     bill_check,
@@ -39,6 +40,8 @@ Check = Callable[[ConvexExperiment, int], Verdict | None]
 
 _CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule)
 """These need no solution."""
+
+_LONG_RUNS = "certibit.theory.tool.long_runs"
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
@@ -70,18 +73,27 @@ def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Ver
     Of a method on one machine, no messages are asked for.
     """
     alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
-    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))] + [runs_as_plain]
+    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))] + [_runs_as_plain]
     with np.errstate(all="ignore"):
         verdicts = [check(experiment, seed) for check in (rests_without_gradients, *checks)]
     return tuple(verdict for verdict in verdicts if verdict)
 
 
-def _long_runs(card: Card, experiment: ConvexExperiment, seed: int) -> Verdict:
+def _long_runs(card: Card, experiment: ConvexExperiment, seed: int) -> Verdict | None:
     """Hold whole runs, with the Lyapunov function that they record by default, to plain ones."""
     setting = Setting.at(experiment)
     theorem = card.potential(experiment.method, setting)
     potential = lyapunov_record(theorem, setting) if theorem else None
-    return runs_as_plain(experiment, seed, potential)
+    return _runs_as_plain(experiment, seed, potential)
+
+
+def _runs_as_plain(
+    experiment: Experiment[Any], seed: int, potential: RecordedPotential | None = None
+) -> Verdict | None:
+    """Hold whole runs to plain ones, by the extension that checks certibit itself."""
+    runs: Any = extension(_LONG_RUNS)
+    verdict: Verdict | None = runs.runs_as_plain(experiment, seed, potential) if runs else None
+    return verdict
 
 
 def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict | None:

@@ -14,12 +14,12 @@ from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.state import narrow
 from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
-from certibit.theory.checks.long_runs import long_and_many_runs_as_plain
 from certibit.theory.tool.compiled import compiled_as_plain
 from certibit.theory.tool.counted import counted_as_sent
 from certibit.theory.tool.dealt import rows_dealt_once
 from certibit.theory.tool.draws.choices import channel_checks
 from certibit.theory.tool.known_proofs import known_proofs
+from certibit.theory.tool.long_runs import long_and_many_runs_as_plain
 from certibit.theory.tool.refusals import refusals, refusals_of_the_tool
 from certibit.theory.tool.traces.batches import seeds_of_batches
 from certibit.theory.tool.traces.replay import recorded

@@ -47,7 +47,6 @@ def certify_method(chosen: argparse.Namespace) -> int:
         optimum_summary,
     )
     from certibit.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
-    from certibit.theory.exact.long_run import limit_of_potentials  # noqa: PLC0415  (heavy)
 
     weight = read_downlink_weight(chosen)
     if weight and chosen.optimise != "bits":
@@ -79,7 +78,8 @@ def certify_method(chosen: argparse.Namespace) -> int:
         weights=chosen.weights,
     )
     more: list[tuple[str, Any, Callable[[], str]]] = []
-    if (limit := limit_of_potentials(found.certificate)) is not None:
+    exact = extension("certibit.theory.exact.long_run")
+    if exact and (limit := exact.limit_of_potentials(found.certificate)) is not None:
         found.require_within(limit)
         write = partial(describe_limit, limit, found.certificate.region)
         more.append(("limit_of_potentials", limit, write))

@@ -9,8 +9,8 @@ from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.checks.long_runs import long_and_many_runs_as_plain, runs_as_plain
 from certibit.theory.tool.compiled import compiled_as_plain
+from certibit.theory.tool.long_runs import long_and_many_runs_as_plain, runs_as_plain
 
 DATA = problem("breast-cancer@9", kappa=1e3)
 
