@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.compressed_gd import CompressedGD
     from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
     from certibit.solvers.methods.dasha import DASHA
+    from certibit.solvers.methods.dasha_mvr import DASHAMVR
+    from certibit.solvers.methods.dasha_page import DASHAPAGE
     from certibit.solvers.methods.diana import DIANA
     from certibit.solvers.methods.econtrol import EControl
     from certibit.solvers.methods.ef import EF
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
     from certibit.solvers.methods.gd import GD
     from certibit.solvers.methods.gradskip import GradSkip
+    from certibit.solvers.methods.l_svrg import LSVRG
     from certibit.solvers.methods.locodl import LoCoDL
     from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays
     from certibit.solvers.methods.marina import MARINA
@@ -119,6 +122,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.scaffold import SCAFFOLD
     from certibit.solvers.methods.sgd import SGD
     from certibit.solvers.methods.tamuna import TAMUNA
+    from certibit.solvers.methods.vr_diana import VRDIANA
     from certibit.solvers.methods.vr_marina import VRMARINA
 
     # What a run takes and gives
@@ -173,6 +177,8 @@ __all__ = [
     "CARDS",
     "CELGC",
     "DASHA",
+    "DASHAMVR",
+    "DASHAPAGE",
     "DIANA",
     "EF",
     "EF21",
@@ -180,12 +186,14 @@ __all__ = [
     "EF21SGDM",
     "EPISODE",
     "GD",
+    "LSVRG",
     "MARINA",
     "METHODS",
     "PAGE",
     "SCAFFOLD",
     "SGD",
     "TAMUNA",
+    "VRDIANA",
     "VRMARINA",
     "Array",
     "Assumption",

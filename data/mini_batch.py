@@ -216,6 +216,9 @@ class SamplingConstants:
     expected : array of shape (n,)
         The expected smoothness of convex h_i: E|g_i(x) - g_i(y)|^2 <= 2 expected_i D_{h_i}(x, y)
         for the parts g_i of h_i, with expected_i = (1 - kappa_i) L_i + kappa_i max_s L_is.
+    expected_noise : float
+        A with E|xi_i(x) - xi_i(y)|^2 <= 2 A D_{h_i}(x, y) for the noises of one batch, for convex
+        phi: max_is kappa_i L_is.
 
     Examples
     --------
@@ -229,6 +232,7 @@ class SamplingConstants:
     gap: float
     difference: float
     expected: NDArray[np.float64]
+    expected_noise: float
 
 
 def sampling_constants(problem: SumOfRows, batch: MiniBatch | None = None) -> SamplingConstants:
@@ -263,11 +267,13 @@ def sampling_constants(problem: SumOfRows, batch: MiniBatch | None = None) -> Sa
     l2 = problem.rows.steepness((spread * L**2)[..., None]) / len(sizes)
     bare = np.asarray(fetched(problem.bare.L_i))
     squares = float(np.mean(np.sum(spread, axis=1)))
+    steepest = kappa * np.max(of_rows, axis=1)
     return SamplingConstants(
         squares * steepness**2 if squares else 0.0,
-        float(np.max(kappa[:, None] * of_rows)) if _nonnegative(problem) else math.inf,
+        float(np.max(steepest)) if _nonnegative(problem) else math.inf,
         l2**0.5,
-        (1 - kappa) * bare + kappa * np.max(of_rows, axis=1),
+        (1 - kappa) * bare + steepest,
+        float(np.max(steepest)),
     )
 
 

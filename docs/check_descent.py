@@ -5,9 +5,9 @@ beside this file. What is checked: no multiplier of an inequality is negative, a
 
     Psi - E[Psi+] - c M + e sigma^2,    Psi,    |x - x*|^2 - Psi at the start of a run
 
-(the last where functions have a solution) minus multiples of inequalities and, in the first, of
-what is 0 in the mean, have no function value and are sums of squares. Random vectors have
-<u, v> = E<u, v>. Inequalities and what is 0 are built here, of functions, of their average, of
+(the last where functions have a solution and M is not Psi) minus multiples of inequalities and, in
+the first, of what is 0 in the mean, have no function value and are sums of squares. Random vectors
+have <u, v> = E<u, v>. Inequalities and what is 0 are built here, of functions, of their average, of
 messages and of sampled gradients. f - f* is f - inf f where there is no solution.
 """
 
@@ -249,7 +249,7 @@ def check(file):
         return "Psi may be negative"
     if not (file["measure"] or any(psi[1]) or any(any(map(any, block)) for block in psi[0])):
         return "Psi is 0, of which nothing follows"
-    if file["solution"]:
+    if file["solution"] and file["measure"]:
         rest = form(file, file["start"]["psi"]["blocks"], file["start"]["psi"]["values"])
         apart = total((1, square(file, x)), (-1, rest))
         if not proved(file, apart, file["start"]["inequalities"]):
@@ -279,7 +279,7 @@ def told(file):
     if "noise" in file:
         parts = (f"{name} {x}" for name, x in file["noise"].items())
         words.append(f"sampled gradients with noise: {', '.join(parts)}")
-    start = ", and Psi <= |x - x*|^2 at the start," if file["solution"] else ""
+    start = ", and Psi <= |x - x*|^2 at the start," * bool(file["solution"] and file["measure"])
     more = f"(1 + {file['growth']}) " * bool(file["growth"])
     return f"E[Psi+] <= {more}Psi - {file['c']} {measure}{noise}{start} for {'; '.join(words)}"
 

@@ -221,8 +221,8 @@ class FunctionClass:
             )
         if self.has_variance:
             raise Refusal(
-                "with stochastic gradients no factor is certified; certify a descent, of convex "
-                "functions or those that need not be, or leave noise out"
+                "with stochastic gradients no factor is certified without sigma^2; take "
+                "certify_descent with measure='potential', or leave noise out"
             )
 
     @classmethod
@@ -416,6 +416,11 @@ class FunctionClass:
     def omega_av(self) -> float:
         """Relative variance of the mean of n compressed vectors: omega/n, or the joint one."""
         return self.omega / self.n if self.omega_joint is None else self.omega_joint
+
+    @property
+    def expected(self) -> float:
+        """Expected smoothness A of convex samples; 0 of exact gradients."""
+        return (self.noise and self.noise.expected) or 0.0
 
     @property
     def independent(self) -> bool:

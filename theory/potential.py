@@ -92,6 +92,10 @@ class ClassConstants(Protocol):
         """Contraction of the compressors; None if they are not known to contract."""
 
     @property
+    def expected(self) -> float:
+        """Expected smoothness A of convex samples; 0 of exact gradients."""
+
+    @property
     def omega_down(self) -> float:
         """Relative variance of the server's compressor; 0 if it broadcasts uncompressed vectors."""
 

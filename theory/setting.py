@@ -19,6 +19,20 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
+class OfSamples:
+    """How much the noises of one sample at two points differ: by default not at all.
+
+    Attributes
+    ----------
+    difference, expected
+        As in :class:`Setting`.
+    """
+
+    difference: float = 0.0
+    expected: float = 0.0
+
+
+@dataclass(frozen=True)
 class Setting:
     """The exact constants and the compressor at which theorems are evaluated.
 
@@ -32,8 +46,8 @@ class Setting:
         The compressor of every client, perhaps with one of the server.
     shared_minimiser : bool
         Whether all f_i have the same minimiser; looked at only for a method that needs it.
-    of_samples : float, optional
-        The difference below, of the mini-batches of a problem; 0 for other problems.
+    of_samples : OfSamples, optional
+        The constants below, of the mini-batches of a problem; 0 for other problems.
 
     Examples
     --------
@@ -49,7 +63,7 @@ class Setting:
     d: int
     compressor: Compressor
     shared_minimiser: bool = True
-    of_samples: float | None = None
+    of_samples: OfSamples | None = None
 
     @classmethod
     def of(
@@ -128,7 +142,16 @@ class Setting:
 
         Where no problem is given it is L_tilde, which holds for samples of one L_i-smooth function.
         """
-        return self.constants.L_tilde if self.of_samples is None else self.of_samples
+        return self.constants.L_tilde if self.of_samples is None else self.of_samples.difference
+
+    @property
+    def expected(self) -> float:
+        """Expected smoothness A of convex samples: how much the noises of one at two points differ.
+
+        (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= 2 A (f(x) - f(y) - <grad f(y), x - y>). Where no
+        problem is given it is L, which holds for samples of one convex, L-smooth function.
+        """
+        return self.L if self.of_samples is None else self.of_samples.expected
 
     @property
     def omega(self) -> float:
@@ -167,10 +190,11 @@ class Setting:
         return downward(self.compressor).omega(self.d)
 
 
-def _of_samples(problem: Any) -> float:
+def _of_samples(problem: Any) -> OfSamples:
     if isinstance(problem.noise, MiniBatch):
-        return sampling_constants(problem).difference
-    return 0.0  # of exact gradients, and of noise that is added at every point
+        found = sampling_constants(problem)
+        return OfSamples(found.difference, found.expected_noise)
+    return OfSamples()  # of exact gradients, and of noise that is added at every point
 
 
 def _fits(method: type[Method] | Method, problem: Problem) -> bool:

@@ -56,19 +56,32 @@ class Condition:
 
 @dataclass(frozen=True)
 class ContractionPromise:
-    """E[Psi+] <= factor Psi.
+    """E[Psi+] <= factor Psi + e sigma^2.
+
+    sigma^2 is the variance of stochastic gradients; e = 0 if they are exact. Then E[Psi] after T
+    iterations is at most factor^T Psi_0 + e sigma^2/(1 - factor).
 
     Examples
     --------
     >>> round(ContractionPromise(0.5).rounds_to(1 / 1024), 9)
     10.0
+    >>> round(ContractionPromise(0.5, e=0.25).rounds_to(3 / 1024, variance=1 / 256), 9)
+    10.0
     """
 
     factor: float
+    e: float = 0.0
 
-    def rounds_to(self, accuracy: float, start: float = 1.0) -> float:
-        """Return how many iterations bring E[Psi] from ``start`` to an accuracy."""
+    def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
+        """Return how many iterations bring E[Psi] from ``start`` to an accuracy.
+
+        It is infinite if the noise of gradients with a variance sigma^2 alone is larger.
+        """
         if self.factor >= 1:
+            return math.inf
+        if self.e:
+            accuracy -= self.e * variance / (1 - self.factor)
+        if accuracy <= 0:
             return math.inf
         return math.log(accuracy / start) / math.log(self.factor) if self.factor > 0 else 1.0
 
@@ -137,7 +150,9 @@ class OneStepTheorem(ABC):
 
 
 class Theorem(OneStepTheorem):
-    """A theorem E[Psi+] <= tau Psi about one step of a method, published or proved by us.
+    """A theorem E[Psi+] <= tau Psi + e sigma^2 about one step, published or proved by us.
+
+    sigma^2 bounds the variance of stochastic gradients; it is 0 where they are exact.
 
     Examples
     --------
@@ -151,6 +166,8 @@ class Theorem(OneStepTheorem):
     True
     """
 
+    noise_at_solution: ClassVar[bool] = False
+    """Whether sigma^2 bounds the variance at the solution only, (1/n) sum_i E|xi_i(x*)|^2."""
     tight: ClassVar[bool] = False
     """Whether it promises nearly all that a certificate proves with any quadratic potential."""
 
@@ -158,9 +175,13 @@ class Theorem(OneStepTheorem):
     def rate(self, m: Any, setting: Setting) -> float:
         """Return tau, the promised factor of the Lyapunov function per iteration."""
 
+    def noise(self, m: Any, setting: Setting) -> float:
+        """Return e; 0 for a method that samples no gradients, or reduces their variance."""
+        return 0.0
+
     def promise(self, m: Any, setting: Setting) -> ContractionPromise:
-        """Return the promised factor."""
-        return ContractionPromise(self.rate(m, setting))
+        """Return the promised factor, and e."""
+        return ContractionPromise(self.rate(m, setting), self.noise(m, setting))
 
     def solved(self, m: Any, s: Any, y: Array, gradient: Array) -> Array | None:
         """Return which local solves may end at points y, (n, 1, R); None if none is asked for.

@@ -28,6 +28,11 @@ class GradientNoise:
         The part A of the variance that grows with f: (1/n) sum_i E|xi_i|^2 is at most sigma^2 + 2 A
         (f(x) - f*) + relative (1/n) sum_i |grad f_i(x)|^2, with f* = inf f where there is no
         solution. Source: Khaled, Richtarik, arXiv:2002.03329, Assumption 2.
+    expected : float, optional
+        Expected smoothness A of convex samples: (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= 2 A
+        (f(x) - f(y) - <grad f(y), x - y>) for one sample at points x, y that all clients share.
+        Then sigma^2 bounds (1/n) sum_i E|xi_i(x*)|^2, at the solution only. Source: Gower, Loizou,
+        Qian, Sailanbayev, Shulgin, Richtarik, arXiv:1901.09401, Assumption 2.1, here of the noise.
 
     Examples
     --------
@@ -39,6 +44,7 @@ class GradientNoise:
     relative: float = 0.0
     difference: float | None = None
     gap: float = 0.0
+    expected: float | None = None
 
     def __post_init__(self) -> None:
         plain_numbers(self)
@@ -56,8 +62,19 @@ class GradientNoise:
                 f"difference = {self.difference!r} is no bound of the change of a noise; give a "
                 "finite number of at least 0"
             )
+        if not (self.expected is None or is_constant(self.expected)):
+            raise Refusal(
+                f"expected = {self.expected!r} is no expected smoothness of a noise; give a finite "
+                "number of at least 0"
+            )
+        if self.expected is not None and (self.relative or self.gap or self.difference is not None):
+            raise Refusal(
+                f"expected = {self.expected:g} says how large a noise is everywhere; leave "
+                "relative, difference and gap out"
+            )
 
     def in_units(self, unit: float) -> Self:
         """Return the noise for the functions divided by a unit."""
         change = None if self.difference is None else self.difference / unit
-        return replace(self, difference=change, gap=self.gap / unit)
+        expected = None if self.expected is None else self.expected / unit
+        return replace(self, difference=change, gap=self.gap / unit, expected=expected)

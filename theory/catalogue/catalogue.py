@@ -47,6 +47,10 @@ _LEGEND = (
     "ef21_sgdm",
     "page",
     "vr_marina",
+    "dasha_page",
+    "dasha_mvr",
+    "l_svrg",
+    "vr_diana",
     "ef",
     "compressed_gd",
     "episode",
@@ -148,17 +152,17 @@ CARDS = Catalogue(lambda card: True)
 SHARED_MINIMISER = Catalogue(lambda card: card.method.needs.shared_minimiser)
 """The methods for strongly convex f_i with the same minimiser, such as one client, by name."""
 
-STOCHASTIC = Catalogue(lambda card: bool(card.descents) and not card.theorems)
-"""The methods for stochastic gradients by name, whose theorems are about descents only."""
+STOCHASTIC = Catalogue(lambda card: card.samples)
+"""The methods for stochastic gradients by name."""
 
 METHODS = Catalogue(
     lambda card: (
         card.method.needs.strongly_convex
         and not card.method.needs.shared_minimiser
-        and (bool(card.theorems) or not card.descents)
+        and not card.samples
     )
 )
-"""The methods for all strongly convex problems by name."""
+"""The methods for all strongly convex problems by name, with exact gradients."""
 
 CLIPPING = Catalogue(lambda card: not card.method.needs.strongly_convex)
 """The methods for (L0, L1)-smooth problems by name; their parameters must be given."""

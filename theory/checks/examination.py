@@ -22,7 +22,12 @@ from certibit.theory.catalogue.covered_run import require_theorem
 from certibit.theory.certificates.certified_theorem import searched_theorem
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
-from certibit.theory.checks.method.descents import descents_along_a_run
+from certibit.theory.checks.method.descents import (
+    descents_along_a_run,
+    factors_along_a_run,
+    noise_at_the_solution,
+    noise_of,
+)
 from certibit.theory.checks.method.identities import identities
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.problem.problems import problem_checks
@@ -231,11 +236,7 @@ def examine(
     """
     method, setting = experiment.method, Setting.at(experiment)
     if experiment.problem.noise is not None:
-        raise Refusal(
-            f"{experiment.problem.name} is strongly convex with stochastic gradients, and the "
-            "promises that are checked there are about exact ones; leave batch out, or check a "
-            "nonconvex problem"
-        )
+        return conducted(card, experiment, tool=tool)
     by_rule = by_rule and bool(card.rules)
     if strict and card.theorems:
         require_theorem(card, experiment)
@@ -279,20 +280,27 @@ def examine(
 
 
 def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) -> Examination:
-    """Check a method on a problem about which no theorem promises a factor.
+    """Check a method on a problem that is not strongly convex, or has stochastic gradients.
 
     A method without theorems about descents has that of a certificate, if one is found.
     """
     sent, setting = experiment.compressor, Setting.at(experiment)
     held: list[DescentTheorem] = []
+    factors: list[Theorem] = []
     noise = experiment.problem.noise
     bounded = noise is None or math.isfinite(noise.largest_variance(experiment.problem))
-    if isinstance(setting.constants, Constants):
+    convex = is_convex(experiment)
+    if convex:
+        met = [one for one in card.theorems if not one.unmet(experiment.method, setting)]
+        factors = [one for one in met if math.isfinite(noise_of(one, experiment))]
+    elif isinstance(setting.constants, Constants):
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
         if not card.descents:
             held = provable_descents(experiment.method, setting, experiment.problem)
         held = [one for one in held if bounded or not one.noise(experiment.method, setting)]
     sound = (
+        *(factors_along_a_run(theorem, experiment) for theorem in factors),
+        *(noise_at_the_solution(theorem, experiment) for theorem in factors),
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *conduct(card, experiment),
         *_compressors_checked(sent),
@@ -302,16 +310,17 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     unknown = (
         "" if bounded else "; the variance of its gradients has no bound: no descent is checked"
     )
-    checked = (
-        f"; the descent of {', '.join(one.title for one in held)} is checked" if held else unknown
-    )
+    titles = ", ".join(one.title for one in (*factors, *held))
+    what = "factor" if factors else "descent"
+    checked = f"; the {what} of {titles} is checked" if titles else unknown
+    kind = "has stochastic gradients" if convex else "is not strongly convex"
     return Examination(
         experiment.method,
         setting,
         sound,
         (),
         of_tool,
-        f"{experiment.problem.name} is not strongly convex{checked}",
+        f"{experiment.problem.name} {kind}{checked}",
     )
 
 

@@ -83,7 +83,8 @@ def certify_descent(
         Psi, or the best quadratic form; a multiple of Psi where functions have a solution.
     measure : "squared_gradient", "gap" or "potential", optional
         M: |grad f(x)|^2, f(x) - f* at the model x before the step, or Psi itself, which makes a
-        factor 1 - c; by default f(x) - f* where functions have a solution, else |grad f(x)|^2.
+        factor 1 - c, E[Psi+] <= (1 - c) Psi + e sigma^2, and has no |x - x*|^2 to compare with; by
+        default f(x) - f* where functions have a solution, else |grad f(x)|^2.
     least : float, optional
         The c of which e is the smallest, where gradients are stochastic; by default 9/10 of the
         largest. Where they are exact, the largest c is returned whatever this is.
@@ -113,8 +114,6 @@ def certify_descent(
     given = None if least is None else Fraction(least)
     functions = _class_for(method, functions)
     asked = Measure(measure) if measure else default_measure(functions)
-    if measure == "potential" and functions.has_solution:
-        raise Refusal("M = Psi is a factor where functions have a solution; certify a factor")
     grown = Fraction(growth)
     _require_growth(functions, asked, grown)
     if not isinstance(potential, str):
@@ -227,6 +226,12 @@ def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionCl
         raise Refusal(
             f"{method.name} solves min f + g with a strongly convex g; no descent is certified of "
             "such a method"
+        )
+    noise = functions.noise
+    if noise and noise.expected is not None and not functions.has_solution:
+        raise Refusal(
+            f"{noise!r} compares noises with those at a solution, which these functions need not "
+            "have; give difference or gap"
         )
     if functions.has_solution and functions.noise and functions.noise.relative:
         raise Refusal(

@@ -74,7 +74,8 @@ def step_and_start(
 
     Where Psi may grow by a part of itself, E[Psi+] is given less this part of Psi.
     """
-    asked = WithStart(measure, potential) if functions.has_solution else measure
+    starts = functions.has_solution and measure.name != "potential"
+    asked = WithStart(measure, potential) if starts else measure
     step = RationalStep.of(method, functions, potential, measure=asked, **choices)
     first, *others = step.measured
     if measure.name == "potential":

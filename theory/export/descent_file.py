@@ -52,6 +52,11 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
     Refusal
         If the file has no words for an assumption or a step.
     """
+    if proof.functions.noise and proof.functions.noise.expected is not None:
+        raise Refusal(
+            f"{proof.functions.noise!r} compares noises with those at the solution, for which the "
+            "file of a descent has no word; take other noise"
+        )
     rational_step, start = step_and_start(
         proof.method, proof.functions, proof.potential, proof.measure
     )

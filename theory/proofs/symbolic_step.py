@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from certibit.theory.worlds.symbolic.expectation import expected_gram
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
 from certibit.theory.worlds.symbolic.interpolation import (
     Form,
+    expected_change,
     interpolation,
     joint_noise,
     local_progress,
@@ -279,7 +281,10 @@ def _symbolic_step(
         alike = functions.deterministic or functions.bias is not None  # a bias draws nothing
         errors = MessageErrors(basis, frame, message_errors, alike)
         solution, samples = functions.has_solution, errors if functions.noise else None
-        problem = SymbolicProblem(basis, frame, evaluations, solves, one_by_one, solution, samples)
+        about = functions.noise is not None and functions.noise.expected is not None
+        problem = SymbolicProblem(
+            basis, frame, evaluations, solves, one_by_one, solution, samples, about
+        )
         return problem, SymbolicChannel(method_, functions, problem, errors, orbit, noisy)
 
     def lyapunov(s: Any, problem: SymbolicProblem, psi: Potential = potential) -> Terms:
@@ -362,8 +367,12 @@ def _of_errors(
     """Return what is at least 0 for errors of messages and noises, and what is 0 in the mean."""
     inequalities: dict[str, Form] = {}
     equalities: dict[str, Form] = {}
+    compared: list[tuple[MessageError, SharedEvaluation]] = []
     for one in errors:
         at = _sampled_at(one, functions, evaluations)
+        if at is not None and one.beside is not None:
+            inequalities |= _expected(one, at, compared, functions)
+            compared.append((one, at))
         inequalities[f"{one.law} {one.unknown}"] = lost(one, functions, at.value if at else None)
         if one.noise:
             equalities |= of_noise(one, basis, functions, evaluations)
@@ -377,22 +386,45 @@ def _sampled_at(
 ) -> SharedEvaluation | None:
     """Return the point where gradients are sampled whose variance grows with f - f* there.
 
+    By expected smoothness it is the change of the noise from the solution that grows.
+
     Raises
     ------
     Refusal
         If the clients do not share the point, or differ.
     """
     noise = functions.noise
-    if sample.law != "sample" or not noise or not noise.gap or not np.any(sample.vector[0]):
+    grows = noise and (noise.gap if sample.law == "sample" else noise.expected is not None)
+    if sample.law not in {"sample", "difference"} or not grows or not np.any(sample.vector[0]):
         return None
     if len(functions.kinds) == 1:
         for one in shared_evaluations(evaluations, functions):
-            if np.all(one.gradients.kinds[0][0] == sample.vector[0]):
+            seen = one.gradients if sample.law == "sample" else one.point
+            if np.all(seen.kinds[0][0] == sample.vector[0]):
                 return one
     raise Refusal(
         f"{noise!r} grows with f - f*, which is certified of samples at points that all clients "
-        "share, of clients of one class; take gap = 0"
+        "share, of clients of one class; leave it out"
     )
+
+
+def _expected(
+    error: MessageError,
+    at: SharedEvaluation,
+    others: list[tuple[MessageError, SharedEvaluation]],
+    functions: FunctionClass,
+) -> dict[str, Form]:
+    """Return how little the noise of one sample changes from a point to others, by name."""
+    A: Any = functions.noise and functions.noise.expected
+    named = {}
+    for other, there in others:
+        if other.beside != error.beside:
+            continue
+        for (a, x), (b, y) in permutations([(error, at), (other, there)], 2):
+            bregman = x.value - y.value - y.gradients.dot(x.point - y.point)
+            form = expected_change(a.unknown, b.unknown, a.kind, A, bregman, functions.n)
+            named[f"expected {a.unknown} to {b.unknown}"] = form
+    return named
 
 
 def _seen(

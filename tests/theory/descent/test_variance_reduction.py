@@ -9,6 +9,8 @@ from attack import largest_excess
 
 from certibit import (
     CARDS,
+    DASHAMVR,
+    DASHAPAGE,
     PAGE,
     SGD,
     VRMARINA,
@@ -66,6 +68,7 @@ ATTACKED = [
     (PAGE(0.5, 0.3), 2),
     (VRMARINA(0.2, 0.3), 1),
     (VRMARINA(0.2, 0.3), 2),
+    (DASHAPAGE(0.1, 0.3, 0.3), 1),
 ]
 
 
@@ -78,6 +81,13 @@ def test_no_quadratic_breaks_a_certificate(method, n):
     curvatures = list(product([-1.0, 0.4, 1.0], repeat=n))
     assert max(largest_excess(proof, h, change=0.5) for h in curvatures) <= 1e-9
     assert max(largest_excess(proof, h, change=1.0) for h in curvatures) > 1e-4
+
+
+def test_no_noise_of_one_size_breaks_dasha_mvr():
+    proof = certify_descent(DASHAMVR(0.1, 0.3, 0.3), sampled(1, 0.5, omega=1.0))
+    assert max(largest_excess(proof, (h,)) for h in (-1.0, 0.4, 1.0)) <= 1e-9
+    wrong = replace(proof, exact_e=proof.exact_e / 10)
+    assert max(largest_excess(wrong, (h,)) for h in (-1.0, 0.4, 1.0)) > 1e-9
 
 
 class Value:

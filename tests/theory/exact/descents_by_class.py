@@ -9,6 +9,8 @@ from certibit import (
     CARDS,
     EF21,
     EF21SGDM,
+    DASHAMVR,
+    DASHAPAGE,
     PAGE,
     SGD,
     VRMARINA,
@@ -32,6 +34,8 @@ METHODS = {
     "ef21-sgdm": EF21SGDM(gamma=0.05, eta=0.3),
     "page": PAGE(gamma=0.2, p=0.3),
     "vr-marina": VRMARINA(gamma=0.1, p=0.3),
+    "dasha-page": DASHAPAGE(gamma=0.1, a=0.3, p=0.3),
+    "dasha-mvr": DASHAMVR(gamma=0.1, a=0.3, b=0.3),
     "two-points": TwoPoints(gamma=0.3, beyond=0.5),
 }
 CLASSES = {
@@ -46,6 +50,7 @@ CLASSES = {
     "sampled": replace(SMOOTH, noise=GradientNoise(difference=0.7)),
     "growing": replace(SMOOTH, noise=GradientNoise(gap=1.0)),
     "convex and growing": replace(SMOOTH, mu=0.0, noise=GradientNoise(gap=1.0)),
+    "strongly convex": replace(SMOOTH, mu=0.1, noise=GradientNoise()),
     "alone": FunctionClass.nonconvex(1, L=1.0, noise=GradientNoise(0.3)),
     "biased": replace(SMOOTH, bias=0.5, omega=0.2),
     "joint": replace(SMOOTH, omega_joint=0.5),
@@ -56,6 +61,7 @@ ASKED = [
     ("marina", "similar"), ("marina", "joint"), ("diana", "nonconvex"), ("diana", "convex"),
     ("sgd", "stochastic"), ("sgd", "alone"), ("sgd", "dissimilar"), ("ef21-sgdm", "stochastic"),
     ("sgd", "growing"), ("sgd", "convex and growing"),
+    ("sgd", "strongly convex"), ("dasha-page", "sampled"), ("dasha-mvr", "sampled"),
     ("page", "sampled"), ("vr-marina", "sampled"), ("two-points", "sampled"),
 ]  # fmt: skip
 
@@ -68,6 +74,6 @@ def descent_of(name, label):
         functions = replace(functions, omega=1.0)
     if method.needs.compressor == "contractive" and functions.bias is None:
         functions = replace(functions, alpha=0.5)
-    measure = "potential" if label == "gradual" else None
+    measure = "potential" if label in {"gradual", "strongly convex"} else None
     growth = 0.05 if label == "growing" else 0.0
     return certify_descent(method, functions, measure=measure, growth=growth)

@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 from descents_by_class import ASKED, METHODS, SMOOTH, descent_of
 
-from certibit import Assumption, Refusal, certify_descent
+from certibit import (
+    CARDS,
+    SGD,
+    Assumption,
+    FunctionClass,
+    GradientNoise,
+    Refusal,
+    certify_descent,
+)
 from certibit.theory.export.descent_file import descent_file
 from certibit.theory.export.export import write_certificate
 
@@ -232,6 +240,13 @@ def test_the_checker_as_a_command(tmp_path):
 
 class Own(Assumption):
     """An assumption of a user, that the file does not know."""
+
+
+def test_noise_about_the_solution_has_no_word():
+    functions = FunctionClass(3, mu=0.1, L=1.0, noise=GradientNoise(expected=1.0))
+    proof = certify_descent(SGD(0.2), functions, CARDS["sgd"].theorems[0], "potential")
+    with pytest.raises(Refusal, match="file of a descent has no word; take other noise"):
+        descent_file(proof)
 
 
 def test_what_has_no_word_is_refused(tmp_path):

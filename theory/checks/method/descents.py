@@ -1,6 +1,6 @@
-"""The promised descent of a theorem against what the code does, on nonconvex problems."""
+"""The promised descent of a theorem, or its factor where gradients are stochastic, on runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.data.mini_batch import MiniBatch
 from certibit.solvers.backend import mean
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step
@@ -16,7 +17,7 @@ from certibit.solvers.state import each
 from certibit.theory.checks.method.one_step import NOT_KEPT
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem
+from certibit.theory.theorem import DescentTheorem, OneStepTheorem, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.probing import OneStep, one_step
@@ -26,6 +27,70 @@ SAMPLES = 1000
 
 SURE = 6.0
 """Standard errors that the mean of the outcomes is lowered by: a false alarm in 10^9 states."""
+
+
+def noise_of(theorem: Theorem, experiment: ConvexExperiment) -> float:
+    """Return e sigma^2 of a theorem on a problem; 0 for exact gradients, perhaps infinite."""
+    view, noise = experiment.problem, experiment.problem.noise
+    e = theorem.noise(experiment.method, Setting.at(experiment))
+    if not e or noise is None:
+        return 0.0
+    if theorem.noise_at_solution and isinstance(noise, MiniBatch):
+        return e * float(np.mean(noise.variance_at(view, view.x_star)))
+    return e * float(noise.largest_variance(view))
+
+
+def factors_along_a_run(
+    theorem: Theorem,
+    experiment: ConvexExperiment,
+    *,
+    seed: int = 0,
+    steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
+) -> Verdict:
+    """Check E[Psi+] <= tau Psi + e sigma^2 at states of a real run with stochastic gradients.
+
+    The value is the largest (E[Psi+] - e sigma^2)/Psi; E[Psi+] is the mean of drawn outcomes, less
+    six standard errors. States whose Psi is below 1e-16 of the first are left out.
+    """
+    rate = theorem.rate(experiment.method, Setting.at(experiment))
+    noise, ratios, first = noise_of(theorem, experiment), [], None
+    for done, state in _states(experiment, seed, steps):
+        step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
+        first = step.now if first is None else first
+        if step.now < 1e-16 * first:
+            break
+        ratios.append((step.expected - noise) / step.now)
+    note = f"means of {SAMPLES} samples, less {SURE:g} standard errors"
+    return Verdict("factor along a run", largest(ratios), rate, note, NOT_KEPT, **searched(ratios))
+
+
+def noise_at_the_solution(
+    theorem: Theorem, experiment: ConvexExperiment, *, seed: int = 0
+) -> Verdict:
+    """Check E[Psi+] <= e sigma^2 at the solution, where Psi is 0; Psi is 1 at the start of a run.
+
+    E[Psi+] is the mean of drawn outcomes, less six standard errors.
+    """
+    ((_, first),) = _states(experiment, seed, (0,))
+    start = _drawn_step(experiment, theorem, first, seed).now
+    star = each(lambda x: x[..., :1], fixed_point(experiment.method, experiment.problem))
+    found = _drawn_step(experiment, theorem, star, 1 + seed).expected / start
+    limit = noise_of(theorem, experiment) / start + 1e-16  # what is left is rounding
+    note = f"mean of {SAMPLES} samples, less {SURE:g} standard errors"
+    return Verdict("noise at the solution", found, limit, note, NOT_KEPT, **searched([found]))
+
+
+def _states(
+    experiment: ConvexExperiment, seed: int, steps: Sequence[int]
+) -> Iterator[tuple[int, Any]]:
+    """Yield numbers of iterations, and the states of a run after them."""
+    channel, oracle = simulated_world(experiment, [seed])
+    state, done = experiment.method.start(channel.template, oracle, channel), 0
+    for wanted in steps:
+        while done < wanted:
+            state = theorem_step(experiment.method, state, oracle, channel)
+            done += 1
+        yield done, state
 
 
 def descents_along_a_run(
@@ -45,13 +110,8 @@ def descents_along_a_run(
     method, view = experiment.method, experiment.problem
     promise = theorem.promise(method, Setting.at(experiment))
     noise = promise.e and promise.e * view.noise.largest_variance(view) if view.noise else 0.0
-    channel, oracle = simulated_world(experiment, [seed])
-    state = method.start(channel.template, oracle, channel)
-    done, ratios, first, exact = 0, [], None, True
-    for wanted in steps:
-        while done < wanted:
-            state = theorem_step(method, state, oracle, channel)
-            done += 1
+    ratios, first, exact = [], None, True
+    for done, state in _states(experiment, seed, steps):
         slope = float(np.sum(mean(view.grad(method.model(state))) ** 2))
         first = slope if first is None else first
         if slope < 1e-12 * first:
@@ -79,14 +139,15 @@ def _exact_step(
 
 
 def _drawn_step(
-    experiment: ConvexExperiment, theorem: DescentTheorem, state: Any, seed: int
+    experiment: ConvexExperiment, theorem: OneStepTheorem, state: Any, seed: int
 ) -> OneStep:
     """Return Psi and a lower confidence bound on E[Psi+], from samples of the step."""
     method, view = experiment.method, experiment.problem
     setting = Setting.at(experiment)
 
     def psi(s: Any) -> Array:
-        star = fixed_point(method, AboutModel(view, method.model(s)))
+        factor = isinstance(theorem, Theorem)
+        star = fixed_point(method, view if factor else AboutModel(view, method.model(s)))
         return value(theorem.lyapunov(method, s, star, setting, view), view)
 
     channel, oracle = simulated_world(experiment, range(seed, seed + SAMPLES))

@@ -64,7 +64,8 @@ def lost(error: MessageError, functions: FunctionClass, value: Form | None = Non
     That of the server, whose kind is -1, counts for every client. Of a sampled gradient v it is
     sigma^2 + relative |v|^2 - |noise|^2, and of one sample at two points with the distance v
     difference^2 |v|^2 - |change of the noise|^2. The variance of sampled gradients grows with
-    ``value``, f(x) - f* at the point of the sample.
+    ``value``, f(x) - f* at the point of the sample; by expected smoothness so does the change of
+    the noise from the solution to this point.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def lost(error: MessageError, functions: FunctionClass, value: Form | None = Non
     elif error.law == "noise":
         part = functions.omega_down if kind < 0 else functions.kinds[kind].omega
     elif error.law == "difference":
-        part = _change_of_noise(functions) ** 2
+        part = 0 if value is not None else _change_of_noise(functions) ** 2
     else:
         part = functions.noise.relative if functions.noise else 0.0
         values[-1] += functions.kinds[kind].count
@@ -89,9 +90,22 @@ def lost(error: MessageError, functions: FunctionClass, value: Form | None = Non
         )
     ]
     whole = Form(tuple(blocks), values)
-    if error.law == "sample" and functions.noise and functions.noise.gap and value is not None:
-        whole = whole + value * (functions.noise.gap * (2 * functions.n))
+    if functions.noise and value is not None:
+        growth = functions.noise.gap if error.law == "sample" else functions.noise.expected
+        whole = whole + value * (growth * (2 * functions.n))
     return whole
+
+
+def expected_change(first: int, second: int, kind: int, A: Any, bregman: Form, n: int) -> Form:
+    """2 A n (f(x) - f(y) - <grad f(y), x - y>) - sum_i |xi_i(x) - xi_i(y)|^2 >= 0.
+
+    ``first`` and ``second`` are the unknown noises of one sample at x and y, less that at the
+    solution.
+    """
+    change = _unit(first, bregman.values) - _unit(second, bregman.values)
+    shares = n, *(int(other == kind) for other in range(len(bregman.blocks) - 1))
+    blocks = (share * np.outer(change, change) for share in shares)
+    return bregman * (2 * n * A) - Form(tuple(blocks), 0 * bregman.values)
 
 
 def _change_of_noise(functions: FunctionClass) -> Any:

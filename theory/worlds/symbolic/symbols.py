@@ -58,7 +58,8 @@ class MessageError:
     noise of an unbiased compressor, or that of a sampled gradient, whose vector is the exact one.
     Of one sample at two points, the noise at the second one less that at the first is an error,
     too: its vector is the second point less the first, and ``beside`` the unknown noise of the
-    clients of the kind at the first.
+    clients of the kind at the first. Where noises are compared with that at the solution, that is
+    the first point of every sample.
     """
 
     kind: int
@@ -144,6 +145,11 @@ class UnknownSample(Sample):
     noise: Any = None
     used: bool = False
 
+    def begin(self, point: Array, errors: MessageErrors, exact: Mapping[int, Blocks]) -> None:
+        """Take the sample at its first point, with the exact gradients there."""
+        self.point = point
+        self.unknown, self.noise = errors.unknown(exact, "sample")
+
 
 class SymbolicProblem:
     """Gradients of unknown functions: every new point gives new unknowns.
@@ -153,7 +159,7 @@ class SymbolicProblem:
     All outcomes of a step share ``evaluations`` and ``solves``, the local solves that are described
     by an inequality. A given number of gradient steps is such a solve, too, unless the steps are
     done ``one_by_one``. Where gradients are stochastic, ``samples`` has the noise of those with a
-    sample.
+    sample, and ``about_solution`` says that these are compared with the noise at the solution.
     """
 
     def __init__(
@@ -165,12 +171,13 @@ class SymbolicProblem:
         one_by_one: bool = True,
         solution: bool = True,
         samples: MessageErrors | None = None,
+        about_solution: bool = False,
     ) -> None:
         self.n: int = Exact(frame.n) if basis.exact else frame.n  # type: ignore[assignment]
         self.d, self.basis = FEATURES, basis
         self.frame, self.evaluations, self.one_by_one = frame, evaluations, one_by_one
         self.solves: list[LocalSolve] = [] if solves is None else solves
-        self.solution, self.samples = solution, samples
+        self.solution, self.samples, self.about_solution = solution, samples, about_solution
         rows_of_all = len(frame.row_cells)
         self.x_star = frame.array(zeros(1, basis.size, 1, exact=basis.exact))
         self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
@@ -196,14 +203,15 @@ class SymbolicProblem:
             gradient = self.frame.unknown(self.basis, unknown)
         if sample is None or self.samples is None:
             return gradient
-        exact = self.frame.expression(gradient, rows_of_all)
         if not isinstance(sample, UnknownSample):
-            return gradient + self.samples.unknown(exact, "sample")[1]
-        if sample.point is None:
-            sample.unknown, sample.noise = self.samples.unknown(exact, "sample")
-            sample.point = x
+            sample = UnknownSample()
+        if sample.point is None and self.about_solution:
+            there = self.frame.expression(0 * gradient, rows_of_all)
+            sample.begin(self.x_star, self.samples, there)
+        elif sample.point is None:
+            sample.begin(x, self.samples, self.frame.expression(gradient, rows_of_all))
             return gradient + sample.noise
-        if sample.used:
+        if sample.used and not self.about_solution:
             raise Refusal("a sample is taken at more than two points, which is not certified")
         sample.used = True
         apart = self.frame.expression(x - sample.point, rows_of_all)

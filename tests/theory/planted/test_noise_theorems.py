@@ -1,0 +1,162 @@
+"""Planted faults of theorems about stochastic gradients, and of what is assumed of noise.
+
+A fault of a theorem is caught where less is certified with its Psi than it promises; one of an
+assumption where the certificate of SGD has not the e that quadratics attain.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from planting import fault, planted
+
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.sgd import SGD
+from certibit.theory.assumptions.gradient_noise import GradientNoise
+from certibit.theory.catalogue.catalogue import CARDS
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.theorem import Theorem
+from certibit.theory.worlds.symbolic import symbols
+
+CLOSE = 1e-7
+POINTS = {
+    "dasha-page": [(1, 9.0), (10, 1.0), (1, 0.0)],
+    "dasha-mvr": [(1, 9.0), (10, 1.0), (1, 0.0)],
+    "l-svrg": [(1, None), (10, None)],
+    "vr-diana": [(1, 9.0), (10, 1.0), (10, 9.0)],
+    "sgd": [(1, None), (10, None)],
+}
+"""Clients and omega."""
+OPTIONS = {"l-svrg": {"p": 0.5}, "vr-diana": {"p": 0.5}}
+"""With many new points, 1 - gamma mu is the factor."""
+
+
+def noise_of(theorem, where):
+    if not isinstance(theorem, Theorem):
+        return GradientNoise(difference=where.difference)
+    bounded = theorem.noise(theorem.method(0.001), where) if theorem.method is SGD else 0.0
+    return GradientNoise(expected=None if bounded and not theorem.noise_at_solution else where.L)
+
+
+def is_proved(theorem, n, omega):
+    """Whether the promise of a theorem at its largest step is certified with its Psi."""
+    card, factor = CARDS[theorem.method.name], isinstance(theorem, Theorem)
+    where = class_setting(card.method, n, 100 if factor else None, omega, None, 20)
+    method = card.at(where, **OPTIONS.get(card.name, {}))
+    if theorem.unmet(method, where):
+        return False
+    noise = noise_of(theorem, where)
+    functions = replace(FunctionClass.of(where), noise=noise)
+    promise = theorem.promise(method, where)
+    c = 1 - promise.factor if factor else promise.c
+    measure = "potential" if factor else None
+    try:
+        proof = certify_descent(method, functions, theorem, measure, least=c * (1 - CLOSE))
+    except Refusal:
+        return False
+    return proof.c >= c * (1 - CLOSE) and proof.e <= promise.e * (1 + CLOSE)
+
+
+THEOREMS = [
+    (theorem, n, omega)
+    for name, points in POINTS.items()
+    for theorem, (n, omega) in product([*CARDS[name].theorems, *CARDS[name].descents], points)
+    if theorem.title != "SGD, nonconvex"
+]
+
+
+@pytest.mark.long(keep=6)
+@pytest.mark.parametrize(
+    ("theorem", "n", "omega"), THEOREMS, ids=lambda x: getattr(x, "title", str(x))
+)
+def test_what_a_theorem_promises_is_certified(theorem, n, omega):
+    assert is_proved(theorem, n, omega)
+
+
+FAULTS = [
+    fault(f"{name}: {what}", f"theory.cards.{name.replace('-', '_')}", (right, wrong), on=name)
+    for name, what, right, wrong in [
+        (
+            "l-svrg",
+            "A/n for 6 A/n",
+            "6 * setting.expected / setting.n)",
+            "setting.expected / setting.n)",
+        ),
+        (
+            "l-svrg",
+            "an eighth of the weight",
+            "8 * setting.expected * m",
+            "1 * setting.expected * m",
+        ),
+        ("l-svrg", "twice mu", "1 - m.gamma * setting.mu, 1", "1 - 2 * m.gamma * setting.mu, 1"),
+        ("vr-diana", "q without omega", "1 / setting.n + 5 *", "1 / setting.n + 0 *"),
+        ("vr-diana", "no weight of shifts", "4 * setting.omega_av / m", "0 * setting.omega_av / m"),
+        ("vr-diana", "twice mu", "1 - m.gamma * setting.mu, 1", "1 - 2 * m.gamma * setting.mu, 1"),
+        (
+            "sgd",
+            "half of e",
+            "return m.gamma**2 / setting.n",
+            "return m.gamma**2 / (2 * setting.n)",
+        ),
+        ("sgd", "1 - 4 gamma mu", "1 - m.gamma * setting.mu\n", "1 - 4 * m.gamma * setting.mu\n"),
+        ("dasha-page", "c = gamma", "return m.gamma / 2", "return m.gamma"),
+        ("dasha-page", "no noise of samples", "2 * changed / (p", "0 * changed / (p"),
+        ("dasha-page", "a weight of 1/10", "Squares(m.gamma / m.p,", "Squares(m.gamma / 10,"),
+        ("dasha-mvr", "a tenth of e", "return m.gamma * (2", "return 0.1 * m.gamma * (2"),
+        ("dasha-mvr", "no noise of samples", "(4 * (squares + kept", "(4 * (squares + 0 * kept"),
+        ("dasha-mvr", "c = gamma", "return m.gamma / 2", "return m.gamma"),
+    ]
+]
+
+
+@pytest.mark.long(keep=4)
+@pytest.mark.parametrize("one", FAULTS, ids=lambda one: one.name)
+def test_a_fault_of_a_theorem_is_caught(one):
+    name = one.subject[0]
+    with planted(one):
+        judged = [is_proved(*case) for case in THEOREMS if case[0].method.name == name]
+    assert not all(judged)
+
+
+def has_attained_noise(n=1):
+    """Whether SGD has the e that (h/2) x^2 with the noise +-(sigma + sqrt(A h) x) attains."""
+    gamma, A, c, h = 0.2, 1.0, 0.02, np.linspace(0.1, 1.0, 10001)
+    left = 1 - c - (1 - gamma * h) ** 2 - gamma**2 * A * h
+    attained = np.max(gamma**2 + gamma**4 * A * h / left)
+    functions = FunctionClass(n, mu=0.1, L=1.0, noise=GradientNoise(expected=A))
+    psi = CARDS["sgd"].theorems[0]
+    found = certify_descent(SGD(gamma), functions, psi, "potential", least=c * (1 - CLOSE))
+    return abs(found.e - attained) <= 1e-6 * attained
+
+
+def test_the_attained_noise_is_certified():
+    assert has_attained_noise()
+
+
+OF_NOISE = {
+    "growth is half": ("value * (growth * (2 *", "value * (growth * (1 *"),
+    "sigma^2 is half": (
+        "values[-1] += functions.kinds[kind].count",
+        "values[-1] += functions.kinds[kind].count / (2 + values[-1])",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OF_NOISE)
+def test_a_fault_of_the_noise_is_caught(what):
+    right, wrong = OF_NOISE[what]
+    with planted(fault(what, "theory.worlds.symbolic.interpolation", (right, wrong), on="sgd")):
+        assert not has_attained_noise()
+
+
+def test_noises_of_one_sample_are_not_orthogonal(monkeypatch):
+    unknown = symbols.MessageErrors.unknown
+    monkeypatch.setattr(
+        symbols.MessageErrors,
+        "unknown",
+        lambda self, sent, law, beside=None: unknown(self, sent, law),
+    )
+    assert not has_attained_noise()
