@@ -60,6 +60,11 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
     rational_step, start = step_and_start(
         proof.method, proof.functions, proof.potential, proof.measure
     )
+    if proof.functions.mu > 0 and any(any(one.values) for one in rational_step.now):
+        raise Refusal(
+            "the file of a descent over strongly convex functions has no word for f - f* in Psi; "
+            "state a potential without it"
+        )
     writer = _Writer(rational_step)
     step, functions = rational_step.symbols, proof.functions
     weights = list(map(rational, proof.weights))

@@ -7,10 +7,10 @@ from two_points import TwoPoints
 
 from certibit import (
     CARDS,
-    EF21,
-    EF21SGDM,
     DASHAMVR,
     DASHAPAGE,
+    EF21,
+    EF21SGDM,
     PAGE,
     SGD,
     VRMARINA,
@@ -75,5 +75,7 @@ def descent_of(name, label):
     if method.needs.compressor == "contractive" and functions.bias is None:
         functions = replace(functions, alpha=0.5)
     measure = "potential" if label in {"gradual", "strongly convex"} else None
+    if label == "strongly convex":
+        return certify_descent(method, functions, CARDS[name].theorems[0], measure)
     growth = 0.05 if label == "growing" else 0.0
     return certify_descent(method, functions, measure=measure, growth=growth)

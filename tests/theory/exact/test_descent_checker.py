@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from descents_by_class import ASKED, METHODS, SMOOTH, descent_of
+from descents_by_class import ASKED, CLASSES, METHODS, SMOOTH, descent_of
 
 from certibit import (
     CARDS,
@@ -242,7 +242,10 @@ class Own(Assumption):
     """An assumption of a user, that the file does not know."""
 
 
-def test_noise_about_the_solution_has_no_word():
+def test_factors_of_which_a_file_has_no_word():
+    searched = certify_descent(SGD(0.5), CLASSES["strongly convex"], measure="potential")
+    with pytest.raises(Refusal, match="no word for f - f"):
+        descent_file(searched)
     functions = FunctionClass(3, mu=0.1, L=1.0, noise=GradientNoise(expected=1.0))
     proof = certify_descent(SGD(0.2), functions, CARDS["sgd"].theorems[0], "potential")
     with pytest.raises(Refusal, match="file of a descent has no word; take other noise"):
