@@ -166,7 +166,13 @@ if TYPE_CHECKING:
     from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
     from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
     from certibit.theory.setting import Setting
-    from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+    from certibit.theory.theorem import (
+        Condition,
+        ConvexDescentTheorem,
+        DescentTheorem,
+        RunTheorem,
+        Theorem,
+    )
     from certibit.theory.worlds.probing import one_step
 
 __version__ = "0.1.0"
@@ -215,6 +221,7 @@ __all__ = [
     "Compressor",
     "Condition",
     "Constants",
+    "ConvexDescentTheorem",
     "DamagedFileError",
     "DescentCertificate",
     "DescentTheorem",
@@ -271,6 +278,7 @@ __all__ = [
     "Record",
     "Refusal",
     "RelaxedFunctions",
+    "RunTheorem",
     "SamplingConstants",
     "Scaffnew",
     "Setting",

@@ -14,7 +14,7 @@ from certibit.theory.bill import Bill
 from certibit.theory.orders import Orders
 from certibit.theory.potential import Potential
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem, Theorem
+from certibit.theory.theorem import ConvexDescentTheorem, DescentTheorem, RunTheorem, Theorem
 
 Rule = Callable[..., Method]
 """Parameters from theory: a method made for a setting, with what is left open as options."""
@@ -22,8 +22,8 @@ Rule = Callable[..., Method]
 Identity = Callable[[Constants, int], tuple[Method, Method]]
 """Two methods that are the same one, made for the constants of a problem and n clients."""
 
-_NONCONVEX = "nonconvex"
-"""The name of a rule for functions that need not be convex."""
+_CONVEX, _NONCONVEX = "convex", "nonconvex"
+"""The names of rules for convex functions, and for functions that need not be convex."""
 _STEP_SIZES = ("eta_l", "gamma", "eta")
 """Names of the step size of a method whose card does not name it."""
 
@@ -91,11 +91,13 @@ class Card:
         Theorems about the factor of one step.
     descents : tuple of DescentTheorem
         Theorems about the descent of one step, for functions that need not be convex.
+    convex : tuple of ConvexDescentTheorem or RunTheorem
+        Theorems for convex functions, mu = 0: about one step, or a bound after a whole run.
     along_runs : tuple of AlongRuns
         Theorems about whole runs, for methods without a contraction factor.
     rules : mapping
         Named rules for its parameters; the first is the default, and where f is not strongly
-        convex one that is named ``nonconvex``.
+        convex one that is named ``convex``, if f is, or ``nonconvex``.
     orders : Orders, optional
         Rounds and reals in leading order.
     bill : Bill, optional
@@ -134,6 +136,7 @@ class Card:
     label: str = ""
     theorems: tuple[Theorem, ...] = ()
     descents: tuple[DescentTheorem, ...] = ()
+    convex: tuple[ConvexDescentTheorem | RunTheorem, ...] = ()
     along_runs: tuple[AlongRuns, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     orders: Orders | None = None
@@ -167,9 +170,8 @@ class Card:
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of all theorems."""
-        return tuple(
-            theorem.title for theorem in (*self.theorems, *self.descents, *self.along_runs)
-        )
+        stated = (*self.theorems, *self.descents, *self.convex, *self.along_runs)
+        return tuple(theorem.title for theorem in stated)
 
     @property
     def shares_masks(self) -> bool:
@@ -187,6 +189,11 @@ class Card:
         known = {parameter.name for parameter in fields(self.method)}
         names = (*self.step_sizes, *_STEP_SIZES)
         return next((name for name in names if name in known), None)
+
+    @property
+    def convex_descents(self) -> tuple[ConvexDescentTheorem, ...]:
+        """The theorems about the descent of one step over convex functions."""
+        return tuple(one for one in self.convex if isinstance(one, ConvexDescentTheorem))
 
     def holding(self, m: Method, setting: Setting) -> tuple[Theorem, ...]:
         """Return the theorems whose hypotheses all hold."""
@@ -235,9 +242,12 @@ class Card:
         return self.rules[rule](setting, **options)
 
     def default_rule(self, setting: Setting) -> str:
-        """Return the first rule, or that for nonconvex f if f is not strongly convex."""
-        fits = _NONCONVEX in self.rules and not setting.strongly_convex
-        return _NONCONVEX if fits else next(iter(self.rules))
+        """Return the first rule, or that for convex or nonconvex f if f is not strongly convex."""
+        first = next(iter(self.rules))
+        if setting.strongly_convex:
+            return first
+        fitting = (_CONVEX, _NONCONVEX) if setting.has_solution else (_NONCONVEX,)
+        return next((rule for rule in fitting if rule in self.rules), first)
 
     def left_open(self, rule: str | None = None) -> tuple[str, ...]:
         """Return the parameters that a rule takes as options, such as the size of a cohort.
@@ -294,7 +304,8 @@ class Card:
             try:
                 return replace(self.at(setting, own, **told), **values)
             except Refusal:
-                unruled = rule is None and own != _NONCONVEX and not setting.strongly_convex
+                fits = setting.strongly_convex or own in {_CONVEX, _NONCONVEX}
+                unruled = rule is None and not fits
                 if unruled and missing:
                     if self.method.needs.composite:
                         raise Refusal(

@@ -9,9 +9,13 @@ from certibit.data.arrays import Array
 from certibit.solvers.method import Method
 from certibit.theory.potential import ClassConstants, Terms
 from certibit.theory.setting import Setting
+from certibit.theory.verdict import readable, readable_factor
 
 SLACK = 1e-12
 """Relative slack of a condition that is met with equality in exact arithmetic."""
+
+MOST_STEPS = 1e18
+"""No bound on a run is followed further."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class ContractionPromise:
     factor: float
     e: float = 0.0
 
+    measure: ClassVar[str] = "potential"
+
     def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
         """Return how many iterations bring E[Psi] from ``start`` to an accuracy.
 
@@ -83,7 +89,13 @@ class ContractionPromise:
             accuracy -= self.e * variance / (1 - self.factor)
         if accuracy <= 0:
             return math.inf
-        return math.log(accuracy / start) / math.log(self.factor) if self.factor > 0 else 1.0
+        if self.factor <= 0:
+            return 1.0
+        return math.log(start / accuracy) / -math.log(self.factor) if start > accuracy else 0.0
+
+    def __str__(self) -> str:
+        noise = f", plus {readable(self.e, 6)} sigma^2" if self.e else ""
+        return f"factor {readable_factor(1 - self.factor, 6)}{noise}"
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,7 @@ class DescentPromise:
     c: float
     e: float = 0.0
     growth: float = 0.0
+    measure: str = "squared_gradient"
 
     def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
         """Return how many iterations bring the mean of M to an accuracy, from Psi = ``start``.
@@ -120,9 +133,62 @@ class DescentPromise:
         part = self.growth * start / left  # T is -log(1 - part)/log(1 + growth)
         return -math.log1p(-part) / math.log1p(self.growth) if part < 1 else math.inf
 
+    def __str__(self) -> str:
+        grown = f"(1 + {readable(self.growth, 6)}) " if self.growth else ""
+        noise = f" + {readable(self.e, 6)} sigma^2" if self.e else ""
+        measure = "(f - f*)" if self.measure == "gap" else "|grad f|^2"
+        return f"E[Psi+] <= {grown}Psi - {readable(self.c, 6)} {measure}{noise}"
 
-class OneStepTheorem(ABC):
-    """A theorem about one step of a method: hypotheses, Psi and a promise about E[Psi+]."""
+
+@dataclass(frozen=True)
+class RunPromise:
+    """E[f(x_T)] - f* <= Psi_0/w(T) after T >= 1 iterations, for a polynomial w that increases.
+
+    Attributes
+    ----------
+    weight : tuple of float
+        The coefficients of w, that of T^0 first; none is negative.
+
+    Examples
+    --------
+    >>> promise = RunPromise((2.0, 4.0))  # gradient descent with gamma = 1/L, L = 1
+    >>> promise.bound(2, start=1.0), promise.rounds_to(0.1), promise.rounds_to(0.001)
+    (0.1, 2.0, 250.0)
+    """
+
+    weight: tuple[float, ...]
+
+    measure: ClassVar[str] = "gap"
+
+    def bound(self, steps: float, start: float = 1.0) -> float:
+        """Return the bound on E[f(x_T)] - f* after T steps from Psi = ``start``."""
+        return start / sum(w * steps**k for k, w in enumerate(self.weight))
+
+    def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
+        """Return the fewest iterations after which the bound is at most an accuracy."""
+        low, high = 0.0, 1.0
+        while self.bound(high, start) > accuracy:
+            low, high = high, 2 * high
+            if high > MOST_STEPS:
+                return math.inf
+        while high > low + 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.bound(middle, start) <= accuracy else (middle, high)
+        return high
+
+    def __str__(self) -> str:
+        powers = ("", " T", *(f" T^{k}" for k in range(2, len(self.weight))))
+        pairs = zip(self.weight, powers, strict=False)
+        terms = (f"{readable(w, 6)}{power}" for w, power in pairs if w)
+        return f"E[f(x_T)] - f* <= Psi_0/({' + '.join(terms)})"
+
+
+AnyPromise = ContractionPromise | DescentPromise | RunPromise
+"""What a theorem promises: of one step, a factor or a descent; or a bound after a whole run."""
+
+
+class ConvergenceTheorem(ABC):
+    """A theorem about the convergence of a method: hypotheses, Psi and a promise."""
 
     method: ClassVar[type[Method]]
     title: ClassVar[str]
@@ -141,15 +207,15 @@ class OneStepTheorem(ABC):
         """
 
     @abstractmethod
-    def promise(self, m: Any, setting: Setting) -> ContractionPromise | DescentPromise:
-        """Return what is promised of one step."""
+    def promise(self, m: Any, setting: Setting) -> AnyPromise:
+        """Return what is promised, with ``rounds_to(accuracy, start, variance)``."""
 
     def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
         """Return the hypotheses that fail."""
         return tuple(c for c in self.conditions(m, setting) if not c.holds)
 
 
-class Theorem(OneStepTheorem):
+class Theorem(ConvergenceTheorem):
     """A theorem E[Psi+] <= tau Psi + e sigma^2 about one step, published or proved by us.
 
     sigma^2 bounds the variance of stochastic gradients; it is 0 where they are exact.
@@ -191,7 +257,7 @@ class Theorem(OneStepTheorem):
         return None
 
 
-class DescentTheorem(OneStepTheorem):
+class DescentTheorem(ConvergenceTheorem):
     """A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 about one step; f need not be convex.
 
     sigma^2 is the variance of stochastic gradients, 0 if they are exact. x is the model before the
@@ -204,6 +270,8 @@ class DescentTheorem(OneStepTheorem):
     >>> [theorem.title for theorem in METHODS["marina"].descents]
     ['MARINA, nonconvex']
     """
+
+    measure: ClassVar[str] = "squared_gradient"
 
     @abstractmethod
     def descent(self, m: Any, setting: Setting) -> float:
@@ -220,4 +288,43 @@ class DescentTheorem(OneStepTheorem):
     def promise(self, m: Any, setting: Setting) -> DescentPromise:
         """Return the promised descent."""
         parts = self.descent(m, setting), self.noise(m, setting), self.growth(m, setting)
-        return DescentPromise(*parts)
+        return DescentPromise(*parts, self.measure)
+
+
+class ConvexDescentTheorem(DescentTheorem):
+    """A theorem E[Psi+] <= Psi - c (f(x) - f*) + e sigma^2 about one step over convex functions.
+
+    x is the model before the step, and ``star`` the state at rest at the solution.
+
+    Examples
+    --------
+    >>> from certibit import METHODS
+    >>> [theorem.title for theorem in METHODS["diana"].convex]
+    ['DIANA, convex']
+    """
+
+    measure: ClassVar[str] = "gap"
+
+
+class RunTheorem(ConvergenceTheorem):
+    """A theorem E[f(x_T)] - f* <= Psi_0/w(T) about whole runs over convex functions.
+
+    Psi_0 is the Lyapunov function where a run starts, and x_T the model after T steps.
+
+    Examples
+    --------
+    >>> from certibit import METHODS, Quadratic, Setting
+    >>> theorem, *_ = METHODS["gd"].convex
+    >>> method = METHODS["gd"].method(gamma=0.1)
+    >>> setting = Setting.of(method, Quadratic.random(3, 4, mu=1.0, L=10.0))
+    >>> round(theorem.promise(method, setting).rounds_to(0.01, start=1.0))
+    250
+    """
+
+    @abstractmethod
+    def weight(self, m: Any, setting: Setting) -> tuple[float, ...]:
+        """Return the coefficients of the polynomial w, that of T^0 first."""
+
+    def promise(self, m: Any, setting: Setting) -> RunPromise:
+        """Return the promised bound."""
+        return RunPromise(self.weight(m, setting))

@@ -17,7 +17,7 @@ from certibit.figures.text.tables import accuracy_name
 from certibit.solvers.total_bits import total_text
 from certibit.theory.card import Card
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.theorem import OneStepTheorem
+from certibit.theory.theorem import ConvergenceTheorem
 from making.text import (
     charts,
     code,
@@ -142,7 +142,7 @@ def _theorems(card: Card) -> list[str]:
         "## Theorems",
         "" if card.theorems else "The card has no theorem with a contraction factor.",
     ]
-    for theorem in (*card.theorems, *card.descents):
+    for theorem in (*card.theorems, *card.descents, *card.convex):
         told = docstring(type(theorem))
         parts += [
             f"### {escaped(theorem.title)}",
@@ -158,7 +158,7 @@ def _theorems(card: Card) -> list[str]:
     return parts
 
 
-def _conditions(card: Card, theorem: OneStepTheorem) -> str:
+def _conditions(card: Card, theorem: ConvergenceTheorem) -> str:
     n, kappa, omega = SETTINGS[0]
     try:
         setting = class_setting(card.method, n, kappa, _omega(card, omega), None, 20)
@@ -184,7 +184,7 @@ def _omega(card: Card, omega: float) -> float | None:
     return omega if card.method.needs.compressor else None
 
 
-def _potential(theorem: OneStepTheorem) -> str:
+def _potential(theorem: ConvergenceTheorem) -> str:
     """Return Psi as the docstring says it, or else as the code does."""
     for owner in type(theorem).__mro__:
         found = _POTENTIAL.search(owner.__doc__ or "")
@@ -293,6 +293,9 @@ def _accounting(card: Card) -> str:
 
 
 def _sources(card: Card) -> str:
-    owners = [card.method, *map(type, (*card.theorems, *card.descents, *card.along_runs))]
+    owners = [
+        card.method,
+        *map(type, (*card.theorems, *card.descents, *card.convex, *card.along_runs)),
+    ]
     names = dict.fromkeys(owner.__module__.removeprefix("certibit.") for owner in owners)
     return "\n".join(f"* `{name.replace('.', '/')}.py`" for name in names)

@@ -10,6 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.terminal import paragraph
 from certibit.figures.text.certificates import finite_number, plain_values, written_parameters
 from certibit.theory.card import Card
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.clipped_account import (
     ClippedAccount,
     clipped_account,
@@ -18,7 +19,6 @@ from certibit.theory.relaxed.clipped_account import (
 from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.relaxed.slope_ratio import SlopeRatio
 from certibit.theory.verdict import FAILS, Known
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
@@ -122,7 +122,7 @@ def _step(one: Regime) -> str:
     return " - ".join(parts)
 
 
-def _ratio(ratio: SlopeRatio) -> str:
+def _ratio(ratio: RationalFunction) -> str:
     """Return a rational function of G."""
     above, below = (_polynomial(part.coeffs()) for part in (ratio.num, ratio.den))
     if below == "1":

@@ -10,7 +10,7 @@ from certibit.theory.checks.method.whole_runs import RunsCheck
 from certibit.theory.checks.promises import Promised
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
-from certibit.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable, readable_factor
+from certibit.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable
 
 OUTCOME = 38
 """Columns for the outcome of a check and what is noted beside it."""
@@ -69,8 +69,8 @@ def describe_examination(found: Examination, view: str, every: bool = False) -> 
 
 def _best(found: Examination) -> Promised | None:
     """Return what promises the smallest factor, the first of equals; None if nothing does."""
-    met = [promised for promised in found.promised if promised.met]
-    return min(met, key=lambda promised: promised.rate, default=None)
+    met = [one for one in found.promised if one.met]
+    return min(met, key=lambda one: math.inf if one.factor is None else one.factor, default=None)
 
 
 def _telling(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -133,8 +133,8 @@ def _promised(promised: Promised, verdicts: Sequence[Verdict] | None = None) -> 
     hypotheses = _hypotheses(promised.conditions)
     if not promised.met:
         return f"{promised.theorem.title}: not met\n{hypotheses}"
-    factor = readable_factor(1 - promised.rate, 6)
-    title = f"{promised.theorem.title}: factor tau = {factor}"
+    said = str(promised.promise).replace("factor ", "factor tau = ")
+    title = f"{promised.theorem.title}: {said}"
     text = "\n".join([title, hypotheses, *_table(verdicts)]) + _diagnosis(promised)
     if promised.runs is not None and promised.runs.promised:
         text += f"\n{_whole_runs(promised.runs)}"
@@ -226,7 +226,8 @@ def examination_summary(found: Examination) -> dict[str, Any]:
             {
                 "title": None if promised.theorem is None else promised.theorem.title,
                 "met": promised.met,
-                "factor": promised.rate,
+                "factor": promised.factor,
+                "promise": str(promised.promise),
                 "hypotheses": [
                     {
                         "statement": condition.statement,

@@ -105,7 +105,7 @@ def test_parameters_with_fewer_rounds_are_found(capsys):
         ("certify sgd --class nonconvex --noise -1", "no part of a variance"),
         ("certify diana --class nonconvex", "give gamma, alpha"),
         ("certify diana --class nonconvex --set gamma=0.1", "give alpha"),
-        ("certify diana --class convex", "not strongly convex; give gamma, alpha"),
+        ("certify adiana --class convex", "not strongly convex; give theta_1, theta_2"),
         ("certify ef21 --class convex", "the largest c is 0"),
         ("certify ef21-sgdm --class nonconvex --set eta=0", "eta = 0 is no weight of a sample"),
         ("certify marina --problem breast-cancer@9 --class nonconvex --compressor rand-k:2",
@@ -119,8 +119,8 @@ def test_misfits_are_refused(words, sentence, capsys):
 
 def test_a_method_that_cannot_be_certified_has_its_sentence():
     row = descent_row(METHODS["locodl"], 3, 1.0)
-    assert row.account is None
-    assert "strongly convex g" in row.reason
+    assert row.at.found is None
+    assert "strongly convex g" in row.at.reason
 
 
 def test_a_row_of_the_table():

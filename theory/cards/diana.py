@@ -12,7 +12,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, ConvexDescentTheorem, Theorem
 
 
 def _conditions(m: DIANA, setting: Setting, limit: Condition) -> tuple[Condition, ...]:
@@ -111,6 +111,38 @@ class CoupledShifts(Theorem):
         return 1 - _contraction(m.gamma, setting)
 
 
+class ConvexShifts(ConvexDescentTheorem):
+    """DIANA when each f_i is convex and L-smooth: E[Psi+] <= Psi - c (f(x) - f*).
+
+    gamma <= 1/(L (1 + 4 omega_av)) and 0 < alpha <= 1/(1 + omega) give c = 2 gamma.
+    Psi = |x - x*|^2 + (2 omega_av/alpha) gamma^2 (1/n) sum_i |h_i - grad f_i(x*)|^2. The rate 1/T
+    is that of Khaled, Sebbouh, Loizou, Gower, Richtarik, arXiv:2006.11573. Proved by us with these
+    constants: with G_i = grad f_i(x) - grad f_i(x*) and h_i from grad f_i(x*), <grad f(x), x - x*>
+    is at least f(x) - f* + mean |G_i|^2/(2 L), so that E|x+ - x*|^2 is at most |x - x*|^2 - 2 gamma
+    (f(x) - f*) - (gamma/L - gamma^2) mean |G_i|^2 + omega_av gamma^2 mean |G_i - h_i|^2; the last
+    mean is at most 2 mean |G_i|^2 + 2 mean |h_i|^2, and E|h_i+|^2 at most (1 - alpha) |h_i|^2 +
+    alpha |G_i|^2.
+    """
+
+    method = DIANA
+    title = "DIANA, convex"
+    published = False
+
+    def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
+        limit = 1 / (setting.L * (1 + 4 * setting.omega_av))
+        name = "gamma <= 1/(L (1 + 4 omega_av))"
+        return _conditions(m, setting, Condition(name, m.gamma, limit))
+
+    def lyapunov(
+        self, m: DIANA, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        shifts = 2 * setting.omega_av / m.alpha * m.gamma**2 / setting.n
+        return Squares(1.0, s.x - star.x), Squares(shifts, s.h - star.h)
+
+    def descent(self, m: DIANA, setting: Setting) -> float:
+        return 2 * m.gamma
+
+
 def _contraction(gamma: float, setting: ClassConstants) -> float:
     return 2 * gamma * setting.mu * setting.L / (setting.mu + setting.L)
 
@@ -146,11 +178,17 @@ def _version_b(setting: Setting) -> DIANA:
     return DIANA(min(alpha / (2 * setting.mu), gamma), alpha)
 
 
+def _convex(setting: Setting) -> DIANA:
+    """Take alpha = 1/(1 + omega), gamma = 1/(L (1 + 4 omega_av))."""
+    return DIANA(1 / (setting.L * (1 + 4 * setting.omega_av)), 1 / (1 + setting.omega))
+
+
 CARD = Card(
     DIANA,
     label="DIANA",
     theorems=(VersionA(), VersionB(), CoupledShifts()),
-    rules={"b": _version_b, "a": _version_a, "best": _best},
+    convex=(ConvexShifts(),),
+    rules={"b": _version_b, "a": _version_a, "best": _best, "convex": _convex},
     orders=Orders.of("(1 + omega/n)*kappa + omega", "(1 + d/n)*kappa + d"),
     bill=compressed_up,
     identities=(lambda c, n: (DIANA(0.9 / c.L, 1.0), GD(0.9 / c.L)),),

@@ -8,7 +8,13 @@ from certibit.theory.gradient_step import gradient_step_factor
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import (
+    Condition,
+    ConvexDescentTheorem,
+    DescentTheorem,
+    RunTheorem,
+    Theorem,
+)
 
 
 class GradientDescent(Theorem):
@@ -60,6 +66,56 @@ class GradientDescentNonconvex(DescentTheorem):
         return m.gamma * (1 - m.gamma * setting.constants.L_f / 2)
 
 
+class LastIterate(RunTheorem):
+    """f(x_T) - f* <= |x_0 - x*|^2/(2/L_f + 4 gamma T) for 0 < gamma <= 1/L_f.
+
+    Psi = |x - x*|^2, for a convex, L_f-smooth average f; attained by Huber functions. Drori,
+    Teboulle, Mathematical Programming 145 (2014), Theorem 3.1.
+    """
+
+    method = GD
+    title = "gradient descent, convex, last iterate"
+
+    def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
+        return _short_steps(m, setting)
+
+    def lyapunov(
+        self, m: GD, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        return (Squares(1.0, s.x - star.x),)
+
+    def weight(self, m: GD, setting: Setting) -> tuple[float, ...]:
+        return 2 / setting.constants.L_f, 4 * m.gamma
+
+
+class ApproachConvex(ConvexDescentTheorem):
+    """|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*) with c = 2 gamma, for 0 < gamma <= 1/L_f.
+
+    Psi = |x - x*|^2, for a convex, L_f-smooth average f. Classical; tight.
+    """
+
+    method = GD
+    title = "gradient descent, convex"
+
+    def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
+        return _short_steps(m, setting)
+
+    def lyapunov(
+        self, m: GD, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        return (Squares(1.0, s.x - star.x),)
+
+    def descent(self, m: GD, setting: Setting) -> float:
+        return 2 * m.gamma
+
+
+def _short_steps(m: GD, setting: Setting) -> tuple[Condition, ...]:
+    return (
+        Condition("0 < gamma", 0.0, m.gamma, strict=True),
+        Condition("gamma <= 1/L_f", m.gamma, 1 / setting.constants.L_f),
+    )
+
+
 def _optimal(setting: Setting) -> GD:
     """Take gamma = 2/(L_f + mu), the smallest factor."""
     return GD(gamma=2 / (setting.constants.L_f + setting.mu))
@@ -75,6 +131,7 @@ CARD = Card(
     label="GD",
     theorems=(GradientDescent(),),
     descents=(GradientDescentNonconvex(),),
+    convex=(LastIterate(), ApproachConvex()),
     rules={"1/L": _monotone, "optimal": _optimal},
     orders=Orders.of("kappa", "d*kappa"),
     bill=uncompressed_both_ways,

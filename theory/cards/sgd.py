@@ -7,7 +7,7 @@ from certibit.theory.bill import uncompressed_both_ways
 from certibit.theory.card import Card, Role
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, ConvexDescentTheorem, DescentTheorem, Theorem
 
 
 class _Distance(Theorem):
@@ -99,6 +99,34 @@ class StochasticGradientDescent(DescentTheorem):
         return m.gamma**2 * setting.constants.L_f / (2 * setting.n)
 
 
+class StochasticApproachConvex(ConvexDescentTheorem):
+    """E|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*) + (gamma^2/n) sigma^2 with c = 2 gamma.
+
+    Psi = |x - x*|^2, for a convex, L_f-smooth average f, 0 < gamma <= 1/L_f and independent noise
+    of variance sigma^2. Classical.
+    """
+
+    method = SGD
+    title = "SGD, convex"
+
+    def conditions(self, m: SGD, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition("gamma <= 1/L_f", m.gamma, 1 / setting.constants.L_f),
+        )
+
+    def lyapunov(
+        self, m: SGD, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        return (Squares(1.0, s.x - star.x),)
+
+    def descent(self, m: SGD, setting: Setting) -> float:
+        return 2 * m.gamma
+
+    def noise(self, m: SGD, setting: Setting) -> float:
+        return m.gamma**2 / setting.n
+
+
 def _expected(setting: Setting) -> SGD:
     """Take gamma = 1/(2 (L_f + A/n)); a smaller one has a smaller neighbourhood."""
     return SGD(1 / (2 * (setting.constants.L_f + setting.expected / setting.n)))
@@ -114,6 +142,7 @@ CARD = Card(
     label="SGD",
     theorems=(BoundedVariance(), ExpectedSmoothness()),
     descents=(StochasticGradientDescent(),),
+    convex=(StochasticApproachConvex(),),
     rules={"expected": _expected, "nonconvex": _nonconvex},
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (SGD(0.9 / c.L), GD(0.9 / c.L)),),

@@ -29,7 +29,7 @@ from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.potential import Potential, value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import OneStepTheorem
+from certibit.theory.theorem import ConvergenceTheorem
 from certibit.theory.worlds.fixed_points import fixed_point
 
 _TARGET = 1e-6
@@ -197,7 +197,7 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     """
     method = experiment.method
     require_positive(method, *card.step_sizes)
-    theorems: Sequence[OneStepTheorem] = ()
+    theorems: Sequence[ConvergenceTheorem] = ()
     if is_convex(experiment):
         theorems = card.theorems or card.descents
     elif isinstance(experiment.problem.constants, Constants):

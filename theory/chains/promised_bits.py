@@ -22,7 +22,7 @@ from certibit.theory.potential import LocalPotential
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import ContractionPromise, Theorem
 
 FIRST_STEPS = 1000
 """For how many steps a chain is made where nothing else is promised."""
@@ -103,7 +103,8 @@ def promise_by(once: Certificate, experiment: ConvexExperiment) -> Promise:
             f"region Psi <= {region.level:.6g} of its certificate; leave --alpha out"
         )
     constant = once.potential.accuracy(once.functions, once.weights)
-    return Promise(once.factor, constant * start, 1.0, round_cost(experiment))
+    of = ContractionPromise(once.factor)
+    return Promise(of, constant * start, 1.0, round_cost(experiment))
 
 
 def steps_by_chain(

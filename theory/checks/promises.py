@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
+from certibit.theory.checks.method.descents import descents_along_a_run
 from certibit.theory.checks.method.growth import why_it_grows
 from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
@@ -17,12 +19,20 @@ from certibit.theory.checks.method.one_step import (
     worst_like,
     worst_quadratic,
 )
-from certibit.theory.checks.method.whole_runs import RunsCheck
+from certibit.theory.checks.method.whole_runs import RunsCheck, bounded_run, on_huber_functions
 from certibit.theory.checks.theorem.tight import tight_promise
 from certibit.theory.checks.theorem.written_formulas import written_hypotheses
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
-from certibit.theory.verdict import Verdict, readable, readable_factor
+from certibit.theory.theorem import (
+    AnyPromise,
+    Condition,
+    ContractionPromise,
+    ConvergenceTheorem,
+    ConvexDescentTheorem,
+    RunTheorem,
+    Theorem,
+)
+from certibit.theory.verdict import Verdict, readable
 
 
 @dataclass(frozen=True)
@@ -31,12 +41,12 @@ class Promised:
 
     Attributes
     ----------
-    theorem : Theorem or None
+    theorem : ConvergenceTheorem or None
         None if there is no theorem; then the Lyapunov function must not grow in expectation.
     conditions : tuple of Condition
         The hypotheses.
-    rate : float
-        The promised factor; 1 without a theorem.
+    promise : ContractionPromise, DescentPromise or RunPromise
+        What is promised; the factor 1 without a theorem.
     verdicts : tuple of Verdict
         Empty where a hypothesis fails.
     runs : RunsCheck, optional
@@ -48,9 +58,9 @@ class Promised:
         what a certificate says.
     """
 
-    theorem: Theorem | None
+    theorem: ConvergenceTheorem | None
     conditions: tuple[Condition, ...]
-    rate: float
+    promise: AnyPromise
     verdicts: tuple[Verdict, ...]
     runs: RunsCheck | None = None
     loose: tuple[str, ...] = ()
@@ -61,13 +71,18 @@ class Promised:
         """Whether all hypotheses hold."""
         return all(condition.holds for condition in self.conditions)
 
+    @property
+    def factor(self) -> float | None:
+        """The promised factor per step; None for another promise."""
+        return self.promise.factor if isinstance(self.promise, ContractionPromise) else None
+
     def __str__(self) -> str:
         if self.theorem is None:
             return "no theorem: the Lyapunov function must not grow in the mean"
         failing = [condition.statement for condition in self.conditions if not condition.holds]
         if failing:
             return f"{self.theorem.title}: not met, {'; '.join(failing)}"
-        return f"{self.theorem.title}: met, factor {readable_factor(1 - self.rate, 6)}"
+        return f"{self.theorem.title}: met, {self.promise}"
 
 
 def check_promise(
@@ -95,9 +110,9 @@ def check_promise(
         Whether the hypotheses are tried at their boundary, too.
     """
     method, setting = experiment.method, Setting.at(experiment)
-    conditions, rate = theorem.conditions(method, setting), theorem.rate(method, setting)
+    conditions, promise = theorem.conditions(method, setting), theorem.promise(method, setting)
     if runs is None:
-        return Promised(theorem, conditions, rate, ())
+        return Promised(theorem, conditions, promise, ())
     steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
     said = (written_hypotheses(theorem, method, setting), tight_promise(theorem, card))
     verdicts = [*steps, *runs.verdicts, *(verdict for verdict in said if verdict)]
@@ -108,16 +123,45 @@ def check_promise(
         with suppress(Refusal):
             verdicts.append(at_the_boundary(theorem, card, rule))
             loose = loose_hypotheses(theorem, card, rule)
-    return Promised(theorem, conditions, rate, tuple(verdicts), runs, loose, diagnosis)
+    return Promised(theorem, conditions, promise, tuple(verdicts), runs, loose, diagnosis)
+
+
+def check_convex_promise(
+    theorem: ConvexDescentTheorem | RunTheorem,
+    card: Card,
+    experiment: ConvexExperiment,
+    budget: Budget,
+    rule: str | None,
+    by_rule: bool,
+    beyond: bool,
+) -> Promised:
+    """Check a theorem about convex functions whose hypotheses hold; see :func:`check_promise`."""
+    method, setting = experiment.method, Setting.at(experiment)
+    verdicts = list[Verdict]()
+    with suppress(Refusal):
+        if isinstance(theorem, RunTheorem):
+            verdicts.append(bounded_run(theorem, experiment, budget))
+        else:
+            verdicts.append(descents_along_a_run(theorem, experiment))
+    with suppress(Refusal):
+        if by_rule:
+            verdicts.append(on_huber_functions(theorem, card, rule))
+    with suppress(Refusal):
+        if by_rule and beyond:
+            verdicts.append(at_the_boundary(theorem, card, rule))
+    written = written_hypotheses(theorem, method, setting)
+    verdicts += [written] if written else []
+    promise = theorem.promise(method, setting)
+    return Promised(theorem, theorem.conditions(method, setting), promise, tuple(verdicts))
 
 
 def check_growth(unmet: Sequence[Promised], experiment: ConvexExperiment) -> Promised:
     """Check that the potential of the first theorem does not grow where no theorem is met."""
-    theorem = next(one.theorem for one in unmet if one.theorem is not None)
+    theorem = next(one.theorem for one in unmet if isinstance(one.theorem, Theorem))
     steps = tuple(_growing_steps(theorem, experiment, _outside(unmet)))
     grows = not all(verdict.holds for verdict in steps)
     diagnosis = why_it_grows(theorem, experiment, limit=1.0) if grows else ""
-    return Promised(None, (), 1.0, steps, diagnosis=diagnosis)
+    return Promised(None, (), ContractionPromise(1.0), steps, diagnosis=diagnosis)
 
 
 def _promised_steps(

@@ -18,7 +18,7 @@ from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import Examination, examine
 from certibit.theory.checks.promises import Promised
-from certibit.theory.theorem import Condition
+from certibit.theory.theorem import Condition, Theorem
 from certibit.theory.verdict import Verdict, outcome
 
 N, D, KAPPA = 5, 20, 100.0
@@ -120,7 +120,7 @@ def rows(
     return [
         _row(promised, found, family, rule, selector or "-")
         for promised in found.promised
-        if promised.theorem is not None and promised.met
+        if isinstance(promised.theorem, Theorem) and promised.met
     ]
 
 
@@ -150,6 +150,7 @@ def _row(
 ) -> TheoremRow:
     assert promised.theorem is not None
     assert promised.runs is not None
+    assert promised.factor is not None
     named = {verdict.check: verdict for verdict in promised.verdicts}
     step = named["one step along a run"]
     worst = named.get("worst case on quadratics / tau")
@@ -162,7 +163,7 @@ def _row(
         selector,
         (*promised.verdicts, *found.sound),
         max(room, key=lambda condition: condition.used),
-        (1 - step.value) / (1 - promised.rate),
+        (1 - step.value) / (1 - promised.factor),
         worst.value if worst else math.nan,
         runs.measured / runs.promised if runs.promised else math.nan,
         runs.promised_bits / runs.bits.value if runs.bits.value else math.nan,

@@ -22,7 +22,7 @@ from certibit.theory.descent.certify_descent import (
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentPromise
+from certibit.theory.theorem import DescentPromise, DescentTheorem
 
 ACCURACY = 1e-2
 """Relative accuracy of step sizes that are searched for."""
@@ -45,7 +45,8 @@ class DescentAccount:
     title : str or None
         The theorem with the largest c of those that apply.
     published, noise : float
-        Its c and e, NaN if none applies.
+        Its c and e, NaN if none applies; where functions have a solution, times the factor with
+        which its Psi is at most |x - x*|^2 at the state at rest about x.
     stated : DescentCertificate or None
         The best certificate with its Psi; None without a theorem.
     certificate : DescentCertificate
@@ -81,6 +82,55 @@ class DescentAccount:
         return verdict(self.published, self.certificate.c)
 
 
+@dataclass(frozen=True)
+class StatedDescent:
+    """The theorem with the largest c of those that apply to a method.
+
+    Attributes
+    ----------
+    theorem : DescentTheorem
+        It.
+    certificate : DescentCertificate
+        The best certificate with its Psi.
+    c, e : float
+        What it states; where functions have a solution, times the factor with which its Psi is at
+        most |x - x*|^2 at the state at rest about x.
+    least : float or None
+        The c of which the smallest e is certified, where gradients are stochastic.
+    """
+
+    theorem: DescentTheorem
+    certificate: DescentCertificate
+    c: float
+    e: float
+    least: float | None
+
+
+def stated_descent(
+    card: Card, method: Method, where: Setting, functions: FunctionClass
+) -> StatedDescent | None:
+    """Return the strongest theorem of a card about a descent over a class; None if none applies.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified with its Psi.
+    """
+    noise = functions.noise
+    stated = card.convex_descents if functions.has_solution else card.descents
+    if noise and noise.relative:  # of which no theorem of a card knows
+        return None
+    held = [one for one in stated if not one.unmet(method, where)]
+    if not held:
+        return None
+    theorem = max(held, key=lambda one: one.descent(method, where))
+    c, e = theorem.descent(method, where), theorem.noise(method, where)
+    least = c * (1 - _ROUNDED) if noise else None
+    proof = certify_descent(method, functions, theorem, least=least)
+    scale = float(proof.scale)
+    return StatedDescent(theorem, proof, scale * c, scale * e, least)
+
+
 @one_thread()
 def descent_account(
     card: Card, method: Method, where: Setting, functions: FunctionClass | None = None
@@ -94,14 +144,9 @@ def descent_account(
     """
     functions = functions or FunctionClass.of(where)
     noise = functions.noise
-    stated_here = () if functions.has_solution else card.descents
-    held = [one for one in stated_here if not one.unmet(method, where)]
-    if noise and noise.relative:  # of which no theorem of a card knows
-        held = []
-    theorem = max(held, key=lambda one: one.descent(method, where), default=None)
-    least = theorem.descent(method, where) * (1 - _ROUNDED) if theorem and noise else None
-    proof = certify_descent(method, functions, least=least)
-    stated = certify_descent(method, functions, theorem, least=least) if theorem else None
+    told = stated_descent(card, method, where, functions)
+    stated = told.certificate if told else None
+    proof = certify_descent(method, functions, least=told.least if told else None)
     if stated is not None and (stated.e, -stated.c) < (proof.e, -proof.c):
         proof = stated
     name = card.step_size
@@ -113,9 +158,9 @@ def descent_account(
     return DescentAccount(
         method,
         where,
-        theorem.title if theorem else None,
-        theorem.descent(method, where) if theorem else math.nan,
-        theorem.noise(method, where) if theorem else math.nan,
+        told.theorem.title if told else None,
+        told.c if told else math.nan,
+        told.e if told else math.nan,
         stated,
         proof,
         name,

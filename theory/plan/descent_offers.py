@@ -10,17 +10,13 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.libraries import host
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.card import Card
 from certibit.theory.checks.examination import provable_descents
-from certibit.theory.checks.method.round_cost import RoundCost, round_cost
-from certibit.theory.plan.offers import Costs, Offer
-from certibit.theory.potential import value
+from certibit.theory.checks.method.promise import promise
+from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.plan.offers import Offer, promised_costs
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem
-from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 
 
 def descent_offers(
@@ -48,9 +44,8 @@ def certified_descent(offer: Offer, target: float) -> Offer:
     """Return an offer with the costs that a certificate proves, where these are smaller."""
     experiment = offer.experiment
     theorems = provable_descents(experiment.method, Setting.at(experiment), experiment.problem)
-    cost = round_cost(experiment)
     for theorem in theorems:
-        costs = _costs(theorem, experiment, cost, target)
+        costs = promised_costs(promise(theorem, experiment), target)
         if costs.rounds < offer.promised.rounds:
             return replace(offer, promised=costs, by="certificate")
     return offer
@@ -63,23 +58,8 @@ def _offer(card: Card, rule: str, experiment: Any, target: float) -> Offer | Non
     if not held:
         return None
     cost = round_cost(experiment)
-    costs = {theorem.title: _costs(theorem, experiment, cost, target) for theorem in held}
+    costs = {one.title: promised_costs(promise(one, experiment, cost), target) for one in held}
     by = min(costs, key=lambda title: costs[title].rounds)
     if not np.isfinite(costs[by].rounds):
         return None
     return Offer(card, rule, experiment, costs[by], by, sampled=False)
-
-
-def _costs(theorem: DescentTheorem, experiment: Any, cost: RoundCost, target: float) -> Costs:
-    """Return the costs until the mean of E|grad f|^2 over the steps is at most the target."""
-    method, view, setting = experiment.method, experiment.problem, Setting.at(experiment)
-    channel, oracle = simulated_world(experiment)
-    state = method.start(channel.template, oracle, channel)
-    star = fixed_point(method, AboutModel(view, method.model(state)))
-    start = float(host(value(theorem.lyapunov(method, state, star, setting, view), view))[0])
-    variance = view.noise.largest_variance(view) if view.noise else 0.0
-    steps = np.ceil(theorem.promise(method, setting).rounds_to(target, start, variance))
-    rounds = float(steps) / cost.iterations
-    return Costs(
-        rounds * cost.uplink_bits, rounds * cost.downlink_bits, rounds, rounds * cost.gradients
-    )

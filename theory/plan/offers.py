@@ -150,7 +150,7 @@ def certified(offer: Offer, target: float) -> Offer:
         if "install" in str(reason):
             raise
         return offer
-    costs = _costs(promised, offer.promised.gradients / offer.promised.rounds, target)
+    costs = promised_costs(promised, target, offer.promised.gradients / offer.promised.rounds)
     if not costs.rounds < offer.promised.rounds:
         return offer
     return replace(offer, promised=costs, by="certificate")
@@ -180,7 +180,8 @@ def _offer(
     except Refusal:
         return None
     experiment = Experiment.of(method, problem, sent)
-    held = card.holding(method, Setting.at(experiment))
+    setting = Setting.at(experiment)
+    held = [one for one in (*card.theorems, *card.convex) if not one.unmet(method, setting)]
     if not held:
         return None
     cost = round_cost(experiment)
@@ -190,13 +191,14 @@ def _offer(
         return None
     gradients = card.gradients(method) if card.gradients else cost.gradients
     sampled = bool(np.isnan(gradients))
-    costs = _costs(promises[by], _sampled(experiment) if sampled else gradients, target)
+    costs = promised_costs(promises[by], target, _sampled(experiment) if sampled else gradients)
     return Offer(card, rule, experiment, costs, by, sampled)
 
 
-def _costs(promised: Promise, gradients: float, target: float) -> Costs:
-    rounds = promised.rounds_to(target)
-    cost = promised.cost
+def promised_costs(promised: Promise, target: float, gradients: float | None = None) -> Costs:
+    """Return the costs to a target that follow from a promise, with the gradients of a round."""
+    rounds, cost = promised.rounds_to(target), promised.cost
+    gradients = cost.gradients if gradients is None else gradients
     return Costs(rounds * cost.uplink_bits, rounds * cost.downlink_bits, rounds, rounds * gradients)
 
 

@@ -8,7 +8,9 @@ from typing import Literal
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
+from certibit.theory.proofs.positivity import cuts_for
 from certibit.theory.proofs.rational_algebra import rounded_down
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.clipped_certificate import (
     ClippedCertificate,
     GrowthBound,
@@ -19,10 +21,8 @@ from certibit.theory.relaxed.clipped_certificate import (
     measure_of,
 )
 from certibit.theory.relaxed.growth_bounds import Growth
-from certibit.theory.relaxed.positivity import cuts_for
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.relaxed.slope_ratio import SlopeRatio
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 
 GrowthChoice = Literal["best", "any-direction", "lemma-5"]
@@ -141,7 +141,7 @@ def _noise(found: list[Regime], functions: RelaxedFunctions, growth: GrowthChoic
             continue
         grown = bound.on(one, functions)
         if grown is not None:
-            alone = grown.excess * (one.fresh / SlopeRatio.of(one.square))
+            alone = grown.excess * (one.fresh / RationalFunction.of(one.square))
             largest = max(largest, *(alone.at(x) for x in (one.span.low, one.span.high)))
     return largest / rational(functions.sigma) ** 2 if largest else largest
 

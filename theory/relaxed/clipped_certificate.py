@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from certibit.solvers.method import Method
+from certibit.theory.proofs.positivity import Span, holds_with_cuts
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.growth_bounds import (
     LONGEST,
     Growth,
@@ -13,10 +15,9 @@ from certibit.theory.relaxed.growth_bounds import (
     in_any_direction,
     lemma_5,
 )
-from certibit.theory.relaxed.positivity import Span, holds_with_cuts
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 
 
@@ -42,7 +43,7 @@ class SlopeMeasure:
     def __str__(self) -> str:
         return f"min({float(self.eta):.6g} G^2, {float(self.gamma):.6g} G)"
 
-    def on(self, span: Span) -> SlopeRatio:
+    def on(self, span: Span) -> RationalFunction:
         """Return M on a span that does not have the kink inside."""
         below = span.high is not None and span.high <= rational(self.kink)
         return SLOPE**2 * rational(self.eta) if below else SLOPE * rational(self.gamma)
@@ -102,7 +103,7 @@ class RegimeProof:
     cuts: tuple[tuple[Fraction, ...], ...]
 
 
-def conditions(regime: Regime, growth: Growth) -> tuple[SlopeRatio, ...]:
+def conditions(regime: Regime, growth: Growth) -> tuple[RationalFunction, ...]:
     """Return ratios of G that are nonnegative on the span if the bound of the growth holds."""
     if not regime.turned:
         return (*growth.conditions, regime.along)
@@ -111,7 +112,7 @@ def conditions(regime: Regime, growth: Growth) -> tuple[SlopeRatio, ...]:
 
 def decrease_left(
     regime: Regime, growth: Growth, measure: SlopeMeasure, c: Rational, noise: Rational
-) -> SlopeRatio:
+) -> RationalFunction:
     """Return a ratio of G that is nonnegative on the span only if E f(x+) <= f(x) - c M + noise.
 
     Where D has unit vectors, sqrt(G^2 - radius^2) turned >= the rest is squared.

@@ -38,7 +38,8 @@ from functools import cached_property
 from math import factorial, sqrt
 from typing import Any, Literal
 
-from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 
 GrowthName = Literal["against-gradient", "any-direction", "lemma-5"]
@@ -57,17 +58,17 @@ TURN = Fraction(7, 8)
 class Growth:
     """A bound of f(x + D), and ratios that have to be nonnegative for it to hold."""
 
-    make: Callable[[], SlopeRatio]
-    conditions: tuple[SlopeRatio, ...]
+    make: Callable[[], RationalFunction]
+    conditions: tuple[RationalFunction, ...]
 
     @cached_property
-    def excess(self) -> SlopeRatio:
+    def excess(self) -> RationalFunction:
         """The bound without f(x) + <grad f(x), D>, computed when it is needed."""
         return self.make()
 
 
 def lemma_5(
-    L0: Rational, L1: Rational, length: SlopeRatio, square: SlopeRatio | None = None
+    L0: Rational, L1: Rational, length: RationalFunction, square: RationalFunction | None = None
 ) -> Growth:
     """Return what f grows by at most by Lemma 5 of EPISODE with C = 1.
 
@@ -80,22 +81,26 @@ def lemma_5(
 
 
 def in_any_direction(
-    L0: Rational, L1: Rational, length: SlopeRatio, longest: Rational, square: SlopeRatio
+    L0: Rational,
+    L1: Rational,
+    length: RationalFunction,
+    longest: Rational,
+    square: RationalFunction,
 ) -> Growth:
     """Return what f grows by at most; lengths are at most ``longest``, phi(T)/T^2 increases."""
     top = L1 * longest
-    most = _series(SlopeRatio.of(top), top)
+    most = _series(RationalFunction.of(top), top)
     return Growth(lambda: (SLOPE * L1 + L0) * square * most, _short(length, longest, top))
 
 
 def against_gradient(
-    L0: Rational, L1: Rational, length: SlopeRatio, longest: Rational, part: Rational
+    L0: Rational, L1: Rational, length: RationalFunction, longest: Rational, part: Rational
 ) -> Growth:
     """Return what f grows by at most along a step against the gradient, for a part q."""
     steep, T, top = SLOPE * L1 + L0, length * L1, L1 * longest
     T1, T2, other = T * part, T * (1 - part), 1 - part
 
-    def excess() -> SlopeRatio:
+    def excess() -> RationalFunction:
         Q = (
             _alternating(T1, 2, TERMS) * part**2
             + _alternating(T1, 1, TERMS - 1) * (part * other)
@@ -111,26 +116,28 @@ def against_gradient(
     return Growth(excess, conditions)
 
 
-def _short(length: SlopeRatio, longest: Rational, top: Rational) -> tuple[SlopeRatio, ...]:
-    return longest - length, SlopeRatio.of(LONGEST - top)
+def _short(
+    length: RationalFunction, longest: Rational, top: Rational
+) -> tuple[RationalFunction, ...]:
+    return longest - length, RationalFunction.of(LONGEST - top)
 
 
 def turn_below(top: Rational) -> Fraction:
     """Return a z with 4 z^2 + 2 z + 1 <= 6 (1 - phi(T)/T) for T <= top, or 0."""
-    most = 6 * (1 - fraction(_series(SlopeRatio.of(top), top).at(0) * top))
+    most = 6 * (1 - fraction(_series(RationalFunction.of(top), top).at(0) * top))
     root = sqrt(max(float(4 * most) - 3, 0.0))
     z = min(TURN, Fraction(round(1000 * (root - 1) / 4) - 1, 1000))
     return z if z > 0 and 4 * z**2 + 2 * z + 1 <= most else Fraction(0)
 
 
-def _series(T: SlopeRatio, top: Rational) -> SlopeRatio:
+def _series(T: RationalFunction, top: Rational) -> RationalFunction:
     """Return an upper bound of (e^T - 1 - T)/T^2 for 0 <= T <= top < TERMS + 1."""
     rest = 1 / (1 - top / (TERMS + 1))
     factors = [rational(Fraction(1, factorial(k))) for k in range(2, TERMS + 1)]
     return T.polynomial([*factors[:-1], factors[-1] * rest])
 
 
-def _alternating(T: SlopeRatio, first: int, last: int) -> SlopeRatio:
+def _alternating(T: RationalFunction, first: int, last: int) -> RationalFunction:
     """Return the powers of e^-T from one on, divided by T^first, signed so that the first is > 0.
 
     It is an upper bound of (e^-T - its powers before) for T >= 0 if an even number of them follows
@@ -142,5 +149,5 @@ def _alternating(T: SlopeRatio, first: int, last: int) -> SlopeRatio:
 
 def exponential_above(T: Any) -> Rational:
     """Return a rational number that is at least e^T, and hardly more, for 0 <= T <= 4."""
-    ratio = SlopeRatio.of(T)
+    ratio = RationalFunction.of(T)
     return (_series(ratio, ratio.at(0)) * ratio**2 + ratio + 1).at(0)

@@ -5,10 +5,12 @@ from typing import Any, NoReturn
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Every, Method
-from certibit.theory.relaxed.positivity import Span
+from certibit.theory.proofs.positivity import Span
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.relaxed.slope_parts import (
     NOT_A_STEP,
+    SLOPE,
     ZERO,
     Cut,
     Fork,
@@ -18,7 +20,6 @@ from certibit.theory.relaxed.slope_parts import (
     Turned,
     X,
 )
-from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
 from certibit.theory.relaxed.slope_world import SlopeVector
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, exact_parameters, rational
@@ -41,31 +42,31 @@ class Regime:
         The values of G.
     answers : tuple of bool
         Those of the comparisons that the noise decides.
-    along : SlopeRatio
+    along : RationalFunction
         The step in gradients.
-    fresh : SlopeRatio
+    fresh : RationalFunction
         The mean squared length of the noise of mean 0.
-    known : SlopeRatio
+    known : RationalFunction
         The largest length of the noise on which answers depend.
-    turned : SlopeRatio
+    turned : RationalFunction
         The sum of the factors of the unit vectors.
     radius : rational number
         See above; 0 without unit vectors.
-    length : SlopeRatio
+    length : RationalFunction
         The largest length of D.
     """
 
     span: Span
     answers: tuple[bool, ...]
-    along: SlopeRatio
-    fresh: SlopeRatio
-    known: SlopeRatio
-    turned: SlopeRatio
+    along: RationalFunction
+    fresh: RationalFunction
+    known: RationalFunction
+    turned: RationalFunction
     radius: Rational
-    length: SlopeRatio
+    length: RationalFunction
 
     @property
-    def square(self) -> SlopeRatio | None:
+    def square(self) -> RationalFunction | None:
         """The mean of |D|^2, or a bound; None where D is a multiple of the gradient."""
         if not (self.fresh or self.known or self.turned):
             return None
@@ -91,7 +92,7 @@ class _Functions:
             _only("asks some of the clients for gradients", "let all of them take part")
         if not isinstance(x, SlopeVector):
             _only("asks for the gradient at what is no vector", "ask at the model")
-        one = SlopeRatio.of(1)
+        one = RationalFunction.of(1)
 
         def parts() -> Parts:
             if x.value != Parts({}, {X: one}):
@@ -195,7 +196,7 @@ def _regime(method: Method, world: SlopeWorld) -> Regime:
     """Return the step in a world."""
     functions: Any = _Functions(world)
     channel: Any = _Channel(world)
-    model_parts = Parts({}, {X: SlopeRatio.of(1)})
+    model_parts = Parts({}, {X: RationalFunction.of(1)})
     x: Any = SlopeVector(world, lambda: model_parts, False)
     with watched(method.name):
         state = method.start(x, functions, channel)
@@ -212,7 +213,7 @@ def _regime(method: Method, world: SlopeWorld) -> Regime:
 def _read(model: Parts, world: SlopeWorld) -> Regime:
     """Return the parts of x+ - x."""
     step = dict(model.mean)
-    if model.own or step.pop(X, ZERO) != SlopeRatio.of(1):
+    if model.own or step.pop(X, ZERO) != RationalFunction.of(1):
         _only("moves the model by a multiple of itself, or leaves one of every client", "move x")
     along = -step.pop(G, ZERO)
     fresh = known = turned = ZERO

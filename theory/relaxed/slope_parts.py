@@ -11,8 +11,8 @@ from typing import Any
 
 from flint import fmpq_poly
 
-from certibit.theory.relaxed.positivity import Span, cuts_for
-from certibit.theory.relaxed.slope_ratio import SlopeRatio
+from certibit.theory.proofs.positivity import Span, cuts_for
+from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
 from certibit.theory.worlds.opaque.letters import refuse
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
@@ -20,7 +20,10 @@ NOT_A_STEP = "is no step along the gradient of f"
 X, G = "x", "gradient"
 """Names of the model and of the gradients; noise is called by its sample slot, units by numbers."""
 
-ZERO = SlopeRatio.of(0)
+ZERO = RationalFunction.of(0)
+
+SLOPE = VARIABLE
+"""G itself."""
 
 
 class Cut(Exception):  # noqa: N818  (no error: the interval of G is cut and the step run again)
@@ -38,8 +41,8 @@ class Fork(Exception):  # noqa: N818  (no error: both answers are followed)
 class Parts:
     """A vector of every client: sum over names b of own[b] b_i + mean[b] (1/n) sum_j b_j."""
 
-    own: Mapping[Any, SlopeRatio]
-    mean: Mapping[Any, SlopeRatio]
+    own: Mapping[Any, RationalFunction]
+    mean: Mapping[Any, RationalFunction]
 
     def combined(self, a: Any, other: "Parts", b: Any) -> "Parts":
         """Return a self + b other."""
@@ -100,13 +103,13 @@ class SlopeWorld:
             total += abs(own + mean / n) + abs(mean) * (n - 1) / n
         return total * self.sigma
 
-    def constant(self, ratio: SlopeRatio) -> Rational:
+    def constant(self, ratio: RationalFunction) -> Rational:
         """Return a ratio that is a number."""
         if not ratio.is_constant:
             refuse(NOT_A_STEP, "scales noise by a norm", "scale it by numbers")
         return ratio.at(0)
 
-    def sign(self, ratio: SlopeRatio) -> int:
+    def sign(self, ratio: RationalFunction) -> int:
         """Return the sign of a ratio on the interval; the interval is cut where it changes."""
         span = self.span
         if span.is_point:
@@ -117,7 +120,7 @@ class SlopeWorld:
         for one in sorted(set(_rational_roots(ratio))):
             if span.low < one and (span.high is None or one < span.high):
                 raise Cut(one)
-        polynomial = SlopeRatio.reduced(ratio.num * ratio.den, fmpq_poly([1]))
+        polynomial = RationalFunction.reduced(ratio.num * ratio.den, fmpq_poly([1]))
         for sign in (1, -1):
             if cuts_for(polynomial * sign, span) is not None:
                 return sign if ratio else 0
@@ -141,11 +144,11 @@ class SlopeWorld:
         unit = next((u for u in self.units if u.of == v), Turned(len(self.units), radius, v))
         if unit not in self.units:
             self.units.append(unit)
-        one = SlopeRatio.of(1)
+        one = RationalFunction.of(1)
         return Parts({unit: one}, {}) if v.own else Parts({}, {unit: one})
 
 
-def _rational_roots(ratio: SlopeRatio) -> list[Rational]:
+def _rational_roots(ratio: RationalFunction) -> list[Rational]:
     """Return the rational zeros of a numerator."""
     factors = ratio.num.factor()[1] if ratio else []
     return [-one[0] / one[1] for one, _ in factors if one.degree() == 1]

@@ -13,8 +13,17 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from certibit.theory.relaxed.slope_parts import NOT_A_STEP, ZERO, G, Parts, SlopeWorld, Turned, X
-from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.relaxed.slope_parts import (
+    NOT_A_STEP,
+    SLOPE,
+    ZERO,
+    G,
+    Parts,
+    SlopeWorld,
+    Turned,
+    X,
+)
 from certibit.theory.worlds.opaque.clients import numbers_of
 from certibit.theory.worlds.opaque.letters import FEATURES, RUNS, Letter, Opaque, refuse
 from certibit.theory.worlds.symbolic.exact_numbers import Exact
@@ -94,7 +103,7 @@ class SlopeVector(_Lazy):
         def quotient() -> Parts:
             below, own = by(), self.value
             if not isinstance(below, LengthOf):
-                return own.combined(1 / SlopeRatio.of(below), Parts({}, {}), 0)
+                return own.combined(1 / RationalFunction.of(below), Parts({}, {}), 0)
             if below.vector != own:
                 self._refuse("divides by the norm of another vector, which has noise")
             return self._world.turned(own)
@@ -131,7 +140,7 @@ class SlopeNumber(_Lazy):
     def _op(self, other: Any, operate: Callable[[Any, Any], Any]) -> "SlopeNumber":
         by = _scalar(self, other)
 
-        def calculated() -> SlopeRatio:
+        def calculated() -> RationalFunction:
             pair = self.value, by()
             if any(isinstance(one, LengthOf) for one in pair):
                 self._refuse("calculates with the norm of a vector that has noise")
@@ -169,7 +178,7 @@ class SlopeNumber(_Lazy):
             if isinstance(theirs, LengthOf):
                 self._refuse("compares two norms of vectors that have noise")
             if not isinstance(mine, LengthOf):
-                found = sign * self._world.sign(SlopeRatio.of(mine - theirs))
+                found = sign * self._world.sign(RationalFunction.of(mine - theirs))
                 return found > 0 or (equal and not found)
             return _noisy(self._world, mine.vector, theirs, sign, equal)
 
@@ -224,7 +233,7 @@ def _scalar(owner: _Lazy, x: Any) -> Callable[[], Any]:
     number = x.value if isinstance(x, Exact) else numbers_of(x, [range(owner._world.n)])
     if number is None or np.ndim(number):
         owner._refuse(f"calculates with {owner.WORD} and {type(x).__name__}")
-    return lambda: SlopeRatio.of(number)
+    return lambda: RationalFunction.of(number)
 
 
 class _Squares(Opaque):

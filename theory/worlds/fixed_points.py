@@ -116,6 +116,15 @@ class AboutModel:
         return getattr(self.problem, name)
 
 
+def at_rest(measure: str, method: Method, state: Any, problem: Any) -> Any:
+    """Return what Psi of a promise about a measure compares a state with: a state at rest.
+
+    It is that about the model where the measure is "squared_gradient", else at the solution.
+    """
+    about = AboutModel(problem, method.model(state)) if measure == "squared_gradient" else problem
+    return fixed_point(method, about)
+
+
 def fixed_point(method: Method, problem: Solution) -> Any:
     """Return the state at the solution, which every outcome of a step leaves unchanged.
 

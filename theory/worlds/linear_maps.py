@@ -87,11 +87,12 @@ def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:
     )
 
 
-def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
-    """Return the largest E[Psi+]/Psi over all states of a method on a quadratic problem.
+def worst_case(experiment: ConvexExperiment, potential: Potential, c: float = 0.0) -> float:
+    """Return the largest (E[Psi+] + c (f - f*))/Psi over all states on a quadratic problem.
 
-    States violate no invariant of the method; a method that leaves the solution has the factor
-    infinity. Cost: (outcomes of one step) times (size of the state)^2, so n and d must be small.
+    f - f* is that of the model before the step. States violate no invariant of the method; a method
+    that leaves the solution has the factor infinity. Cost: (outcomes of one step) times (size of
+    the state)^2, so n and d must be small.
 
     Raises
     ------
@@ -117,7 +118,8 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
     # the last run starts at the solution
-    forms = matrix(units), after[:-1, :-1], after[-1, -1]
+    gap = lyapunov_matrix((Gap(c, method.model(units)),), hessian, view.x_star)
+    forms = matrix(units), after[:-1, :-1] + gap, after[-1, -1]
     return largest_factor(method, view, setting.L, star, *forms)[0]
 
 

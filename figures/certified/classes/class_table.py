@@ -52,6 +52,7 @@ def class_cells(card: Card) -> tuple[Cell, ...]:
     """Return the cells of a method, by class of functions."""
     stated = {
         "strongly convex": _mark(card.theorems),
+        "convex": _mark(card.convex),
         "nonconvex": _mark(card.descents),
         "stochastic": _mark(one for one in card.descents if _allows_noise(one)),
         "(L0, L1)": "T" * bool(card.along_runs),

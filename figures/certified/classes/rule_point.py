@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
 from certibit.solvers.method import Method
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
+from certibit.theory.catalogue.catalogue import STOCHASTIC
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 
 L = 100.0
@@ -31,11 +34,11 @@ class RulePoint:
     card : Card
         That of the method.
     rule : str
-        The rule: the one named nonconvex if there is one, else one for strongly convex f_i.
+        The rule: the one for the class of functions if there is one, else for strongly convex f_i.
     method : Method
         With its parameters.
     strongly, smooth : Setting
-        1-strongly convex and L-smooth f_i; and f_i that are L-smooth only.
+        1-strongly convex and L-smooth f_i; and f_i that are L-smooth and convex, or L-smooth only.
     """
 
     card: Card
@@ -45,7 +48,9 @@ class RulePoint:
     smooth: Setting
 
     @classmethod
-    def of(cls, card: Card, n: int, omega: float, rule: str | None = None) -> Self:
+    def of(
+        cls, card: Card, n: int, omega: float, rule: str | None = None, *, convex: bool = False
+    ) -> Self:
         """Return the point with n clients; contractions have alpha = 1/(1 + omega).
 
         Raises
@@ -55,11 +60,59 @@ class RulePoint:
         """
         sent = omega if card.method.needs.compressor else None
         strongly = class_setting(card.method, n, L, sent, None, 20)
-        constants = Constants(-L, np.full(n, L), L)
+        constants = Constants(0.0 if convex else -L, np.full(n, L), L)
         smooth = Setting(constants, n, strongly.d, strongly.compressor)
         rule = rule or card.default_rule(smooth)
-        method = card.at(smooth if rule == "nonconvex" else strongly, rule)
+        method = card.at(smooth if rule in {"convex", "nonconvex"} else strongly, rule)
         return cls(card, rule, method, strongly, smooth)
+
+    @property
+    def functions(self) -> FunctionClass:
+        """The class of smooth f_i, with the noise of a method that reduces variance."""
+        functions = FunctionClass.of(self.smooth)
+        stochastic = self.card.name in STOCHASTIC
+        noisy = (one.noise(self.method, self.smooth) for one in self.card.descents)
+        if not stochastic or any(noisy):
+            return functions
+        return replace(functions, noise=GradientNoise(difference=self.smooth.difference))
+
+
+@dataclass(frozen=True)
+class AtRule(Generic[Found]):
+    """What is certified of a method with the step of its rule or a smaller one.
+
+    Attributes
+    ----------
+    rule : str
+        The rule, and the number by which its step is divided; "-" if there are no parameters.
+    found : object or None
+        What is certified; None if nothing is.
+    reason : str
+        Why nothing is.
+    """
+
+    rule: str
+    found: Found | None
+    reason: str = ""
+
+
+def certified_at_rule(
+    card: Card,
+    n: int,
+    omega: float,
+    certified: Callable[[RulePoint, Method], Found],
+    *,
+    convex: bool = False,
+) -> AtRule[Found]:
+    """Return what is certified with the parameters of a rule, or with a smaller step."""
+    rule = "-"
+    try:
+        at = RulePoint.of(card, n, omega, convex=convex)
+        rule = at.rule
+        found, part = with_some_step(card, at.method, lambda method: certified(at, method))
+    except Refusal as refusal:
+        return AtRule(rule, None, str(refusal))
+    return AtRule(f"{rule}/{1 / part:g}" if part < 1 else rule, found)
 
 
 def with_some_step(

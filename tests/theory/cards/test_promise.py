@@ -21,6 +21,7 @@ from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.potential import Squares
 from certibit.theory.setting import Setting
+from certibit.theory.theorem import ContractionPromise
 
 PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
 
@@ -34,7 +35,7 @@ def by_default_rule(name):
 
 
 class TestArithmetic:
-    promise = Promise(0.5, 8.0, 4.0, RoundCost(100.0, 200.0, 4.0, 4.0))
+    promise = Promise(ContractionPromise(0.5), 8.0, 4.0, RoundCost(100.0, 200.0, 4.0, 4.0))
 
     def test_steps(self):
         assert self.promise.steps_to(1.0) == 3
@@ -45,8 +46,8 @@ class TestArithmetic:
 
     def test_ends(self):
         cost = self.promise.cost
-        assert Promise(1.0, 8.0, 1.0, cost).steps_to(1.0) == math.inf
-        assert Promise(0.0, 8.0, 1.0, cost).steps_to(1.0) == 1
+        assert Promise(ContractionPromise(1.0), 8.0, 1.0, cost).steps_to(1.0) == math.inf
+        assert Promise(ContractionPromise(0.0), 8.0, 1.0, cost).steps_to(1.0) == 1
 
 
 @pytest.mark.parametrize(

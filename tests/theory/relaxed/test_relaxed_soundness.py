@@ -30,14 +30,15 @@ from certibit.data.relaxed.shapes import (
 )
 from certibit.solvers.clipping import ModelState
 from certibit.theory.contradiction import ContradictionError
+from certibit.theory.proofs.positivity import Span, cuts_for, holds_with_cuts
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed import growth_bounds
 from certibit.theory.relaxed.attained_decrease import attained_decrease
 from certibit.theory.relaxed.certify_clipped import PARTS
 from certibit.theory.relaxed.clipped_account import clipped_account
 from certibit.theory.relaxed.clipped_certificate import GrowthBound
 from certibit.theory.relaxed.growth_bounds import against_gradient, turn_below
-from certibit.theory.relaxed.positivity import Span, cuts_for, holds_with_cuts
-from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.relaxed.slope_world import SlopeNumber
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 
@@ -191,7 +192,7 @@ CASES = [(0.0, 1.0, 0.8), (1.0, 1.164, 0.3), (1.0, 1.164, 0.8), (1.0, 5.0, 0.6),
 def test_no_turn_of_the_gradient_decreases_f_less(L0, G, T):
     """A search over gradients along a line in two dimensions; L1 = 1."""
     found = least(G, L0, 1.0, T)
-    numbers = rational(L0), rational(1), SlopeRatio.of(T), rational(T)
+    numbers = rational(L0), rational(1), RationalFunction.of(T), rational(T)
     proved = []
     for part in PARTS:
         bound = against_gradient(*numbers, rational(part))
@@ -214,7 +215,9 @@ def test_without_its_condition_the_bound_is_false(monkeypatch):
     """Planted: the bound against the gradient for any length; a path in the plane refutes it."""
     T, G = 1.164, 1.164
     found = least(G, 1.0, 1.0, T)
-    bound = against_gradient(*map(rational, (1, 1)), SlopeRatio.of(T), rational(T), rational(1))
+    bound = against_gradient(
+        *map(rational, (1, 1)), RationalFunction.of(T), rational(T), rational(1)
+    )
     assert G * T - float(Fraction(str(bound.excess.at(G)))) > found * (1 + 1e-2)
     assert min(one.at(G) for one in bound.conditions) < 0, "and it is refused"
 
@@ -327,7 +330,7 @@ def test_polynomials_with_a_negative_value_have_no_proof():
     proofs = 0
     for _ in range(300):
         roots = generator.uniform(-1, 3, generator.integers(1, 5))
-        ratio = SlopeRatio.of(int(generator.choice([-1, 1])))
+        ratio = RationalFunction.of(int(generator.choice([-1, 1])))
         for root in roots:
             ratio = ratio * (SLOPE - rational(round(float(root), 3)))
         ratio = ratio / (SLOPE + 1)

@@ -8,8 +8,9 @@ import pytest
 
 from certibit import Refusal, RelaxedFunctions, certify_clipped, copies, masked, mean, where
 from certibit.solvers.clipping import ClippedMethod, ModelState, norm, unit
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.regimes import regimes
-from certibit.theory.relaxed.slope_ratio import SLOPE, SlopeRatio
+from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 QUIET = RelaxedFunctions(1.0, 1.0, n=3)
@@ -61,7 +62,7 @@ def test_steps_that_are_computed():
     assert interval.along == rational(0.1) / (1 + SLOPE / 2)
     ends = [(one.span.low, one.span.high) for one in found(twice)]
     assert [low for low, high in ends if low != high] == [0, 1, 2]
-    assert found(twice)[-1].along == SlopeRatio.of(0.1) / SLOPE
+    assert found(twice)[-1].along == RationalFunction.of(0.1) / SLOPE
     assert [one.along for one in found(corrected)] == [
         one.along for one in found(lambda m, x, f, c: m.clip(gradient(x, f)))
     ]
@@ -75,9 +76,13 @@ def test_noise_that_decides_is_followed_both_ways():
     spans = [(float(one.span.low), one.answers) for one in inner]
     assert spans == [(0.0, ()), (1.99, (False,)), (1.99, (True,)), (2.01, ())]
     below, plain, turned, above = inner
-    assert below.fresh == SlopeRatio.of(rational(0.1) ** 2 * rational(0.01) ** 2 / 3)
-    assert (below.known, bool(plain.fresh), bool(plain.known)) == (SlopeRatio.of(0), False, True)
-    assert turned.turned == above.turned == SlopeRatio.of(0.2)
+    assert below.fresh == RationalFunction.of(rational(0.1) ** 2 * rational(0.01) ** 2 / 3)
+    assert (below.known, bool(plain.fresh), bool(plain.known)) == (
+        RationalFunction.of(0),
+        False,
+        True,
+    )
+    assert turned.turned == above.turned == RationalFunction.of(0.2)
     assert turned.radius == rational(0.01)
 
 

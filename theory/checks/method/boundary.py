@@ -15,10 +15,12 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
+from certibit.theory.checks.method.whole_runs import largest_share
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import ContractionPromise, ConvergenceTheorem, DescentPromise
 from certibit.theory.verdict import ROUNDING, Verdict, searched
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.linearity import linear_compressor
@@ -26,6 +28,8 @@ from certibit.theory.worlds.linearity import linear_compressor
 FARTHEST = 2.0**13
 """A parameter that may grow or shrink by this factor has no boundary there."""
 HALVINGS = 30
+STEPS = 30
+"""Of a run that is held against a bound on whole runs."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Boundary:
     value : float
         Where it came to lie.
     rate, worst : float
-        The factor promised there, and the exact worst case over all states.
+        The ratio promised there, and the largest one: see :func:`promised_and_worst`.
     hypotheses : tuple of str
         Those that fail a little farther.
     clients : int
@@ -55,9 +59,11 @@ class Boundary:
 
     @property
     def ratio(self) -> float:
-        """worst/rate, or the promised factor if that is more: both may not exceed 1."""
+        """worst/rate, or the promised factor if that exceeds 1: neither may."""
         ratio = self.worst / self.rate if self.rate > 0 else math.inf
-        return max(ratio, self.rate) if math.isfinite(ratio + self.rate) else math.inf
+        if not math.isfinite(ratio + self.rate):
+            return math.inf
+        return max(ratio, self.rate) if self.rate > 1 else ratio
 
     @property
     def kept(self) -> bool:
@@ -65,7 +71,7 @@ class Boundary:
         return self.ratio <= 1 + ROUNDING
 
 
-def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Verdict:
+def at_the_boundary(theorem: ConvergenceTheorem, card: Card, rule: str | None = None) -> Verdict:
     """Check the promised factor at parameters where a hypothesis holds with equality.
 
     Raises
@@ -101,7 +107,9 @@ def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Ve
     )
 
 
-def loose_hypotheses(theorem: Theorem, card: Card, rule: str | None = None) -> tuple[str, ...]:
+def loose_hypotheses(
+    theorem: ConvergenceTheorem, card: Card, rule: str | None = None
+) -> tuple[str, ...]:
     """Return the hypotheses whose right side can be doubled and no promise is seen broken.
 
     Searched on a few small quadratics: that the theorem would still be true is not proved.
@@ -117,7 +125,7 @@ def loose_hypotheses(theorem: Theorem, card: Card, rule: str | None = None) -> t
 
 
 def boundaries(
-    theorem: Theorem,
+    theorem: ConvergenceTheorem,
     card: Card,
     rule: str | None = None,
     *,
@@ -136,16 +144,31 @@ def boundaries(
             for factor in (2.0, 0.5):
                 last = _last_met(theorem, start, field.name, factor, doubled)
                 if last is not None:
-                    rate = theorem.rate(last.method, Setting.at(last))
                     value = getattr(last.method, field.name)
                     with np.errstate(all="ignore"):
-                        worst = worst_case(last, theorem)
+                        rate, worst = promised_and_worst(theorem, last)
                     broken = _next_broken(theorem, last, field.name, factor)
                     yield Boundary(field.name, value, rate, worst, broken, clients)
 
 
+def promised_and_worst(
+    theorem: ConvergenceTheorem, experiment: ConvexExperiment
+) -> tuple[float, float]:
+    """Return a promised ratio, and the largest one on a quadratic problem.
+
+    They are those of E[Psi+] and Psi if a factor is promised; of E[Psi+] + c (f - f*) and Psi for a
+    descent; of f - f* and its bound along a run from x_0 for a bound on whole runs.
+    """
+    promise = theorem.promise(experiment.method, Setting.at(experiment))
+    if isinstance(promise, ContractionPromise):
+        return promise.factor, worst_case(experiment, theorem)
+    if isinstance(promise, DescentPromise):
+        return 1.0, worst_case(experiment, theorem, promise.c)
+    return 1.0, largest_share(theorem, promise, experiment, Budget(iterations=STEPS))
+
+
 def _starts(
-    theorem: Theorem,
+    theorem: ConvergenceTheorem,
     card: Card,
     rule: str | None,
     kappas: tuple[float, ...],
@@ -175,7 +198,7 @@ def _starts(
             return
 
 
-def _statements(theorem: Theorem, card: Card, rule: str | None) -> list[str]:
+def _statements(theorem: ConvergenceTheorem, card: Card, rule: str | None) -> list[str]:
     for start in _starts(theorem, card, rule, (10.0,)):
         conditions = theorem.conditions(start.method, Setting.at(start))
         return [c.statement for c in conditions if min(c.left, c.right) > 0]
@@ -183,7 +206,7 @@ def _statements(theorem: Theorem, card: Card, rule: str | None) -> list[str]:
 
 
 def _last_met(
-    theorem: Theorem, start: ConvexExperiment, name: str, factor: float, doubled: str
+    theorem: ConvergenceTheorem, start: ConvexExperiment, name: str, factor: float, doubled: str
 ) -> ConvexExperiment | None:
     """Move a parameter by a factor until a hypothesis fails, then halve the step to that point."""
     value = getattr(start.method, name)
@@ -207,7 +230,7 @@ def _last_met(
 
 
 def _next_broken(
-    theorem: Theorem, last: ConvexExperiment, name: str, factor: float
+    theorem: ConvergenceTheorem, last: ConvexExperiment, name: str, factor: float
 ) -> tuple[str, ...]:
     """Return the hypotheses that fail where a parameter goes on by a thousandth."""
     value = getattr(last.method, name) * factor ** (1 / 1000)
@@ -218,7 +241,7 @@ def _next_broken(
         return ()
 
 
-def _met(theorem: Theorem, experiment: ConvexExperiment, doubled: str = "") -> bool:
+def _met(theorem: ConvergenceTheorem, experiment: ConvexExperiment, doubled: str = "") -> bool:
     conditions = theorem.conditions(experiment.method, Setting.at(experiment))
     return all(
         (replace(c, right=2 * c.right) if c.statement == doubled else c).holds for c in conditions

@@ -9,6 +9,7 @@ import numpy as np
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.mini_batch import MiniBatch
+from certibit.data.problem import Problem
 from certibit.solvers.backend import mean
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step
@@ -17,9 +18,9 @@ from certibit.solvers.state import each
 from certibit.theory.checks.method.one_step import NOT_KEPT
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem, OneStepTheorem, Theorem
+from certibit.theory.theorem import ConvergenceTheorem, DescentTheorem, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
-from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
+from certibit.theory.worlds.fixed_points import at_rest, fixed_point
 from certibit.theory.worlds.probing import OneStep, one_step
 
 SAMPLES = 1000
@@ -100,31 +101,38 @@ def descents_along_a_run(
     seed: int = 0,
     steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
 ) -> Verdict:
-    """Check E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 at states of a real run.
+    """Check E[Psi+] <= Psi - c M + e sigma^2 at states of a real run; M is |grad f|^2 or f - f*.
 
-    The value is the largest (E[Psi+] - Psi - e sigma^2)/|grad f(x)|^2, and the limit is -c. E[Psi+]
-    is exact if gradients are and f is taken at points without noise; else it is the mean of drawn
-    outcomes, less six standard errors. States whose gradient is below 1e-6 of the first are left
-    out, where the difference is rounding error.
+    The value is the largest (E[Psi+] - Psi - e sigma^2)/M, and the limit is -c. E[Psi+] is exact if
+    gradients are and f is taken at points without noise; else it is the mean of drawn outcomes,
+    less six standard errors. States whose M is below 1e-12 of the first are left out, where the
+    difference is rounding error.
     """
     method, view = experiment.method, experiment.problem
     promise = theorem.promise(method, Setting.at(experiment))
     noise = promise.e and promise.e * view.noise.largest_variance(view) if view.noise else 0.0
     ratios, first, exact = [], None, True
     for done, state in _states(experiment, seed, steps):
-        slope = float(np.sum(mean(view.grad(method.model(state))) ** 2))
-        first = slope if first is None else first
-        if slope < 1e-12 * first:
+        measured = _measure(promise.measure, view, method.model(state))
+        first = measured if first is None else first
+        if measured < 1e-12 * first:
             break
         step = _exact_step(experiment, theorem, state)
         if step is None:
             step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
         exact = exact and step.exact
-        ratios.append((step.expected - (1 + promise.growth) * step.now - noise) / slope)
+        ratios.append((step.expected - (1 + promise.growth) * step.now - noise) / measured)
     note = "exact" if exact else f"means of {SAMPLES} samples, less {SURE:g} standard errors"
     return Verdict(
         "descent along a run", largest(ratios), -promise.c, note, NOT_KEPT, **searched(ratios)
     )
+
+
+def _measure(name: str, problem: Problem, model: Array) -> float:
+    """Return f - f* or |grad f|^2 at a model of one run."""
+    if name == "gap":
+        return float(problem.gap(model)[0])
+    return float(np.sum(mean(problem.grad(model)) ** 2))
 
 
 def _exact_step(
@@ -139,15 +147,15 @@ def _exact_step(
 
 
 def _drawn_step(
-    experiment: ConvexExperiment, theorem: OneStepTheorem, state: Any, seed: int
+    experiment: ConvexExperiment, theorem: ConvergenceTheorem, state: Any, seed: int
 ) -> OneStep:
     """Return Psi and a lower confidence bound on E[Psi+], from samples of the step."""
     method, view = experiment.method, experiment.problem
     setting = Setting.at(experiment)
+    measure = theorem.promise(method, setting).measure
 
     def psi(s: Any) -> Array:
-        factor = isinstance(theorem, Theorem)
-        star = fixed_point(method, view if factor else AboutModel(view, method.model(s)))
+        star = at_rest(measure, method, s, view)
         return value(theorem.lyapunov(method, s, star, setting, view), view)
 
     channel, oracle = simulated_world(experiment, range(seed, seed + SAMPLES))

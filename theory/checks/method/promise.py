@@ -1,7 +1,8 @@
 """The complexity that a theorem promises, with constants: iterations, rounds, reals and bits.
 
-A theorem gives E[Psi+] <= tau Psi. With a constant c such that f(x) - f* <= c Psi at the model x,
-every point of a run has E[f - f*] <= c tau^t Psi^0, which is an upper bound on what is measured.
+With E[Psi+] <= tau Psi and a constant c such that f(x) - f* <= c Psi at the model x, every point of
+a run has E[f - f*] <= c tau^t Psi^0, which is an upper bound on what is measured. A descent bounds
+the mean of its measure over the points of a run, a theorem about whole runs f - f* at the last one.
 """
 
 import math
@@ -15,15 +16,21 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.backend import mean
+from certibit.solvers.libraries import host
 from certibit.solvers.method import Method, WithProbability
-from certibit.solvers.simulation.experiment import ConvexExperiment, fitted_view
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, fitted_view
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import number_of_runs
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
-from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.theorem import (
+    AnyPromise,
+    ContractionPromise,
+    ConvergenceTheorem,
+    RunPromise,
+)
+from certibit.theory.worlds.fixed_points import at_rest, fixed_point
 from certibit.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
 
 _SHIFT, _REFINEMENTS = 1e-11, 10
@@ -31,38 +38,44 @@ _SHIFT, _REFINEMENTS = 1e-11, 10
 
 @dataclass(frozen=True)
 class Promise:
-    """An upper bound on the mean accuracy of every point of a run, and what follows from it.
+    """An upper bound on the mean accuracy of a run, and what follows from it.
 
     Attributes
     ----------
-    rate : float
-        tau, the factor of the Lyapunov function per step.
+    of : ContractionPromise, DescentPromise or RunPromise
+        What a theorem promises per step of the theorem.
     start : float
-        c Psi^0, the bound on f - f* at the start.
+        Where it begins: the bound c Psi^0 on f - f*, if a factor is promised, else Psi^0.
     steps_per_round : float
         How many steps of the theorem a communication round takes in the mean: 1/p, or 1.
     cost : RoundCost
         Mean cost of a round.
+    variance : float
+        sigma^2 of stochastic gradients; c sigma^2 if a factor is promised.
     """
 
-    rate: float
+    of: AnyPromise
     start: float
     steps_per_round: float
     cost: RoundCost
+    variance: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """tau, the factor of the Lyapunov function per step; 1 if none is promised."""
+        return self.of.factor if isinstance(self.of, ContractionPromise) else 1.0
 
     def steps_to(self, accuracy: float) -> float:
-        """Return the first t with c tau^t Psi^0 <= accuracy."""
-        if self.rate >= 1:
-            return math.inf
-        needed = math.log(self.start / accuracy) if self.start > accuracy else 0.0
-        return math.ceil(needed / -math.log(self.rate)) if self.rate > 0 else 1.0
+        """Return the fewest steps after which the bound is at most an accuracy."""
+        steps = self.of.rounds_to(accuracy, self.start, self.variance)
+        return math.ceil(steps) if math.isfinite(steps) else steps
 
     def rounds_to(self, accuracy: float) -> float:
-        """Return the mean number of rounds to E[f - f*] <= accuracy."""
+        """Return the mean number of rounds to the accuracy."""
         return self.steps_to(accuracy) / self.steps_per_round
 
     def bits_to(self, accuracy: float, downlink: float = 0.0) -> float:
-        """Return the mean uplink bits per client to E[f - f*] <= accuracy, or total bits."""
+        """Return the mean uplink bits per client to the accuracy, or total bits."""
         return self.rounds_to(accuracy) * self.cost.bits(downlink)
 
     def reals_to(self, accuracy: float, downlink: float = 0.0) -> float:
@@ -71,7 +84,7 @@ class Promise:
 
 
 def promise(
-    theorem: Theorem, experiment: ConvexExperiment, cost: RoundCost | None = None
+    theorem: ConvergenceTheorem, experiment: Experiment[Any], cost: RoundCost | None = None
 ) -> Promise:
     """Evaluate what a theorem promises about a method on a problem, started at x = 0.
 
@@ -84,14 +97,19 @@ def promise(
     """
     method, setting = experiment.method, Setting.at(experiment)
     require_covered(theorem, method, setting)
-    psi = value_at_start(theorem, experiment)
-    cost = cost or round_cost(experiment)
+    of, cost = theorem.promise(method, setting), cost or round_cost(experiment)
+    start = value_at_start(theorem, experiment, measure=of.measure)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
-    start = accuracy_constant(theorem, experiment) * psi
-    return Promise(theorem.rate(method, setting), start, steps, cost)
+    noise = experiment.problem.noise
+    sampled = not isinstance(of, RunPromise) and of.e
+    variance = noise.largest_variance(experiment.problem) if noise and sampled else 0.0
+    if isinstance(of, ContractionPromise):
+        constant = accuracy_constant(theorem, experiment)
+        start, variance = constant * start, constant * variance
+    return Promise(of, start, steps, cost, variance)
 
 
-def require_covered(theorem: Theorem, method: Method, setting: Setting) -> None:
+def require_covered(theorem: ConvergenceTheorem, method: Method, setting: Setting) -> None:
     """Refuse a method with parameters outside of a theorem."""
     for condition in theorem.unmet(method, setting):
         raise Refusal(
@@ -101,14 +119,21 @@ def require_covered(theorem: Theorem, method: Method, setting: Setting) -> None:
 
 
 def value_at_start(
-    potential: Potential, experiment: ConvexExperiment, constants: ClassConstants | None = None
+    potential: Potential,
+    experiment: Experiment[Any],
+    constants: ClassConstants | None = None,
+    measure: str = "potential",
 ) -> float:
-    """Return a potential where a run begins, at x = 0; by default, with the constants there."""
+    """Return a potential where a run begins, at x = 0; by default, with the constants there.
+
+    The measure is that of what is promised; see
+    :func:`~certibit.theory.worlds.fixed_points.at_rest`.
+    """
     method, view = experiment.method, experiment.problem
     channel, oracle = simulated_world(experiment)
     state = method.start(channel.template, oracle, channel)
-    star, constants = fixed_point(method, view), constants or Setting.at(experiment)
-    return float(value(potential.lyapunov(method, state, star, constants, view), view)[0])
+    star, constants = at_rest(measure, method, state, view), constants or Setting.at(experiment)
+    return float(host(value(potential.lyapunov(method, state, star, constants, view), view))[0])
 
 
 def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> float:

@@ -11,18 +11,22 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.problems.selector import problem
+from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Column, Trace
-from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
+from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.compressor.moments import DEVIATIONS
-from certibit.theory.checks.method.promise import Promise, promise
+from certibit.theory.checks.method.descents import descents_along_a_run
+from certibit.theory.checks.method.promise import Promise, promise, value_at_start
 from certibit.theory.checks.method.round_cost import round_cost
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
-from certibit.theory.verdict import Verdict
+from certibit.theory.theorem import ConvergenceTheorem, DescentTheorem, RunPromise, Theorem
+from certibit.theory.verdict import Verdict, largest, searched
 
 ITERATIONS = 20_000
 """The default limit of runs."""
@@ -32,6 +36,20 @@ _ENDED = ("gap", "diverged")
 
 FALSE_ALARM = 1e-6
 """Probability that the check of a whole run fails on correct code."""
+
+HUBER_STEPS = (1, 3, 10, 30)
+"""Lengths of runs for each of which one Huber function is hard."""
+
+FLAT = 1e9
+"""Condition number of a Huber function with a ridge, so that it has one solution."""
+
+TIGHT = 1e-3
+"""Relative distance of a measured ratio to the bound at which the bound counts as tight."""
+
+_BROKEN = (
+    "What a theorem about convex functions promises is broken: look at signs and factors in the "
+    "step, at the hypotheses of the theorem and at the constants of its bound."
+)
 
 
 @dataclass(frozen=True)
@@ -141,6 +159,77 @@ def runs_of_theorems(
         _checked(promised, trace, steps, psi, budget.gap, downlink)
         for promised, psi in zip(promises, trace.columns["lyapunov"].T, strict=True)
     ]
+
+
+def largest_share(
+    theorem: ConvergenceTheorem, promise: RunPromise, experiment: ConvexExperiment, budget: Budget
+) -> float:
+    """Return the largest (f - f*)/bound over the points of one run after its start.
+
+    Raises
+    ------
+    Refusal
+        If the run is random, so that a bound on its mean says little of it, or has no step.
+    """
+    method = experiment.method
+    drawn = not isinstance(experiment.compressor, Identity)
+    if drawn or not isinstance(method.schedule, Every):
+        raise Refusal(f"runs of {method.name} are random, and {theorem.title} bounds their mean")
+    trace = simulate(experiment, seeds=1, budget=budget, record=Record(ratio=1.02))
+    start = value_at_start(theorem, experiment)
+    steps, gaps = (trace.columns[name][1:] for name in ("rounds", "gap"))
+    if not len(steps):
+        raise Refusal("a run ended before its first step; allow it more time")
+    return largest(gap / promise.bound(t, start) for t, gap in zip(steps, gaps, strict=True))
+
+
+def bounded_run(
+    theorem: ConvergenceTheorem, experiment: ConvexExperiment, budget: Budget
+) -> Verdict:
+    """Check f(x_t) - f* <= Psi_0/w(t) at the points of a run on a problem.
+
+    Raises
+    ------
+    Refusal
+        As :func:`largest_share`.
+    """
+    promise: Any = theorem.promise(experiment.method, Setting.at(experiment))
+    share = largest_share(theorem, promise, experiment, budget)
+    return Verdict("f - f* along a run / bound", share, 1.0, "exact", _BROKEN)
+
+
+def on_huber_functions(theorem: ConvergenceTheorem, card: Card, rule: str | None = None) -> Verdict:
+    """Check a theorem about convex functions where gradient descent is slowest.
+
+    These are Huber functions of one feature, equal for all clients, with the threshold 1/(2 T + 1)
+    for a start at distance 1 and T steps. The value is a measured ratio divided by its bound: of
+    E[Psi+] + c (f - f*) and Psi, or of f - f* after T steps.
+
+    Raises
+    ------
+    Refusal
+        If the rule meets the theorem on none of them.
+    """
+    ratios = []
+    for steps in HUBER_STEPS:
+        huber = problem(
+            np.ones((2, 1)), np.ones(2), clients=2, loss=f"huber:{1 / (2 * steps + 1)}", kappa=FLAT
+        )
+        experiment = Experiment.of(card.parameters(huber.plain, None, rule), huber.plain)
+        setting = Setting.at(experiment)
+        if theorem.unmet(experiment.method, setting):
+            continue
+        promise = theorem.promise(experiment.method, setting)
+        if isinstance(theorem, DescentTheorem):
+            found = descents_along_a_run(theorem, experiment, steps=range(steps))
+            ratios.append(found.limit / found.value if found.value < 0 else np.inf)
+        elif isinstance(promise, RunPromise):
+            ratios.append(largest_share(theorem, promise, experiment, Budget(iterations=steps)))
+    if not ratios:
+        raise Refusal(f"the rule {rule!r} meets {theorem.title} on no Huber function")
+    worst = largest(ratios)
+    note = "tight" if abs(worst - 1) <= TIGHT else ""
+    return Verdict("Huber functions / bound", worst, 1.0, note, _BROKEN, **searched(ratios))
 
 
 def _checked(

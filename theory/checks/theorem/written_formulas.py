@@ -16,7 +16,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import ConvergenceTheorem, DescentPromise, Theorem
 from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
@@ -46,8 +46,10 @@ Names = dict[str, float]
 Found = list[tuple[float, str]]
 
 
-def written_hypotheses(theorem: Theorem, method: Method, setting: Setting) -> Verdict | None:
-    """Check that hypotheses and tau are the formulas that are printed; None if none can be read.
+def written_hypotheses(
+    theorem: ConvergenceTheorem, method: Method, setting: Setting
+) -> Verdict | None:
+    """Check that hypotheses, tau or c are the formulas that are printed; None if none can be read.
 
     Names are the parameters of the method, the constants of the setting, and what the docstring of
     the theorem defines, such as s = sqrt(1 - alpha).
@@ -63,7 +65,12 @@ def written_hypotheses(theorem: Theorem, method: Method, setting: Setting) -> Ve
                 if read is not None:
                     said = f"{text} of the hypothesis {condition.statement!r} is {read:.8g}"
                     found.append((_apart(value, read), f"{said}, and {value:.8g} is compared"))
-    if "tau" in defined and "tau" not in names:
+    promise = theorem.promise(method, setting)
+    if isinstance(promise, DescentPromise) and "c" in defined:
+        c, read = promise.c, defined["c"]
+        said = f"c of the docstring is {read:.8g}, and {c:.8g} is promised"
+        found.append((_apart(c, read), said))
+    if isinstance(theorem, Theorem) and "tau" in defined and "tau" not in names:
         decrease, read = 1 - theorem.rate(method, setting), 1 - defined["tau"]
         said = f"1 - tau of the docstring is {read:.8g}, and {decrease:.8g} is promised"
         found.append((_apart(decrease, read), said))
@@ -87,7 +94,7 @@ def written_rule(card: Card, rule: str | None, method: Method, setting: Setting)
     return _verdict("parameters as written", found, f"the rule {name}")
 
 
-def _formulas(theorem: Theorem, method: Method) -> str:
+def _formulas(theorem: ConvergenceTheorem, method: Method) -> str:
     """Return the docstring of a theorem; "" where a parameter is 0, which may be a case apart."""
     switched_off = any(getattr(method, field.name) in (0, False) for field in fields(method))
     return "" if switched_off else type(theorem).__doc__ or ""

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import fmpq_poly
 
-from certibit.theory.relaxed.slope_ratio import SlopeRatio
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 DEPTH = 12
@@ -52,20 +52,20 @@ def coefficients(polynomial: Any, span: Span) -> list[Rational]:
     ]
 
 
-def positive_by_signs(ratio: SlopeRatio, span: Span) -> bool:
+def positive_by_signs(ratio: RationalFunction, span: Span) -> bool:
     """Whether the signs of the coefficients show that a ratio without poles is nonnegative."""
     below = coefficients(ratio.den, span)
     whole = min(below) >= 0 and below[0] > 0 and below[-1] > 0
     return whole and min(coefficients(ratio.num, span)) >= 0
 
 
-def holds_with_cuts(ratio: SlopeRatio, span: Span, cuts: Sequence[Any]) -> bool:
+def holds_with_cuts(ratio: RationalFunction, span: Span, cuts: Sequence[Any]) -> bool:
     """Whether cuts prove that a ratio is nonnegative on a span.
 
     Examples
     --------
-    >>> from certibit.theory.relaxed.slope_ratio import SLOPE
-    >>> bowl = (SLOPE - 1) ** 2 + rational(0.01)
+    >>> from certibit.theory.proofs.rational_function import VARIABLE
+    >>> bowl = (VARIABLE - 1) ** 2 + rational(0.01)
     >>> span = Span(rational(0), rational(3))
     >>> holds_with_cuts(bowl, span, ()), holds_with_cuts(bowl, span, cuts_for(bowl, span))
     (False, True)
@@ -78,7 +78,9 @@ def _in_order(span: Span) -> bool:
     return span.high is None or bool(span.low <= span.high)
 
 
-def cuts_for(ratio: SlopeRatio, span: Span, depth: int = DEPTH) -> tuple[Rational, ...] | None:
+def cuts_for(
+    ratio: RationalFunction, span: Span, depth: int = DEPTH
+) -> tuple[Rational, ...] | None:
     """Return cuts that prove that a ratio is nonnegative on a span; None if none are found."""
     if positive_by_signs(ratio, span):
         return ()
@@ -92,6 +94,6 @@ def cuts_for(ratio: SlopeRatio, span: Span, depth: int = DEPTH) -> tuple[Rationa
     return None if upper is None else (*lower, middle, *upper)
 
 
-def _is_negative_at_an_end(ratio: SlopeRatio, span: Span) -> bool:
+def _is_negative_at_an_end(ratio: RationalFunction, span: Span) -> bool:
     ends = [span.low] if span.high is None else [span.low, span.high]
     return any(ratio.den(x) == 0 or ratio.at(x) < 0 for x in ends)

@@ -1,0 +1,98 @@
+"""Bounds on runs of any length: proved for all T, equal to those of chains, and planted errors."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
+from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT
+from certibit.theory.chains.run_certificate import RunCertificate
+from certibit.theory.quadratic_potential import AtModel
+
+KNOWN = [GRADIENT_DESCENT, ACCELERATED]
+OURS = pytest.mark.parametrize("proof", KNOWN, ids=["gradient descent", "accelerated"])
+
+
+@OURS
+def test_the_bound_is_proved_for_all_lengths(proof):
+    assert proof.verify()
+
+
+def test_the_constants_are_the_known_ones():
+    """Psi_0 = |x_0 - x*|^2/2: Drori, Teboulle (2014); Su, Boyd, Candes, arXiv:1503.01243."""
+    for T in (1, 7, 1000):
+        assert GRADIENT_DESCENT.promise.bound(T, 0.5) == pytest.approx(1 / (4 * T + 2), rel=1e-12)
+        assert ACCELERATED.promise.bound(T, 0.5) == pytest.approx(2 / (T + 1) ** 2, rel=1e-12)
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("steps", [3, 8])
+def test_a_chain_of_so_many_steps_proves_no_less(steps):
+    """Of gradient descent the same, because it is attained; of its acceleration a little more."""
+    functions = FunctionClass(1, 0.0, 1.0)
+    chain = certify_steps(GD(1.0), functions, steps, AtModel("distance"), "gap")
+    assert chain.factor == pytest.approx(GRADIENT_DESCENT.promise.bound(steps, 0.5), rel=1e-6)
+
+    class Start:
+        def lyapunov(self, m, s, star, setting, problem):
+            return Squares(1.0, s.y - star.y), Squares(1.0, s.y - s.x)
+
+    growing = [AGD(1.0, 3 / (2 * t + 3)) for t in range(steps)]
+    bound = ACCELERATED.promise.bound(steps, 0.5)
+    assert bound / 2 < certify_run(growing, functions, Start()).factor < bound
+
+
+@OURS
+@pytest.mark.parametrize("part", ["step", "end", "first"])
+@pytest.mark.parametrize("change", [Fraction(99, 100), Fraction(101, 100), 0, -1])
+def test_planted_a_changed_multiplier_is_no_proof(proof, part, change):
+    own = getattr(proof, part)
+    for name, factors in own.items():
+        wrong = {**own, name: tuple(change * one for one in factors)}
+        assert not replace(proof, **{part: wrong}).verify(), (part, name)
+
+
+@OURS
+def test_planted_a_bound_that_is_too_good_is_no_proof(proof):
+    first, *rest = proof.weight
+    assert not replace(proof, weight=(first, *(one * Fraction(101, 100) for one in rest))).verify()
+    assert not replace(proof, weight=(first + Fraction(1, 100), *rest)).verify()
+
+
+@pytest.mark.parametrize(
+    ("proof", "method"),
+    [
+        (GRADIENT_DESCENT, lambda t: GD(gamma=Fraction(101, 100))),
+        (GRADIENT_DESCENT, lambda t: GD(gamma=Fraction(99, 100))),
+        (ACCELERATED, lambda t: AGD(gamma=1, q=3 / (2 * t + 4))),
+        (ACCELERATED, lambda t: AGD(gamma=1, q=3 / (2 * t + 2))),
+        (ACCELERATED, lambda t: AGD(gamma=Fraction(101, 100), q=3 / (2 * t + 3))),
+    ],
+)
+def test_planted_another_step_has_not_this_proof(proof, method):
+    assert not replace(proof, method=method).verify()
+
+
+def test_what_grows_only_late_is_no_proof():
+    """Psi_t is negative after the 100th step: the signs of coefficients say so."""
+
+    class Late:
+        def __init__(self, t):
+            self.t = t
+
+        def lyapunov(self, m, s, star, setting, problem):
+            return (Squares(1 - self.t / 100, s.x - star.x),)
+
+    proof = RunCertificate(lambda t: GD(0), Late, (0,), {}, {}, Late(0), {})
+    assert not proof.verify()
+    assert replace(proof, potential=lambda t: Late(0)).verify()
+
+
+def test_misfits_are_refused():
+    with pytest.raises(Refusal, match="is no point; f is evaluated at 2"):
+        replace(GRADIENT_DESCENT, step={"point 0 to point 2": (1,)}).verify()
+    with pytest.raises(Refusal, match="is no inequality"):
+        replace(GRADIENT_DESCENT, step={"point 0": (1,)}).verify()
+    with pytest.raises(Refusal, match="a step of diana takes uplink"):
+        replace(GRADIENT_DESCENT, method=lambda t: DIANA(1, 1)).verify()
