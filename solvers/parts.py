@@ -11,6 +11,8 @@ from certibit.data.problem import Constants, Problem
 from certibit.data.problems.rows import DenseRows, SparseRows, sparse
 
 _SEEDS = (0, 1)
+_MANY, _NUMBERS = 100, 1 << 22
+"""Clients that are compared if the gradients of all are more than so many numbers."""
 
 
 Clients = slice | NDArray[np.int64]
@@ -21,7 +23,8 @@ def part_of(problem: Problem, clients: Clients, compared: bool = True) -> Proble
     """Return the problem with the rows of some clients only, which has their gradients.
 
     A problem may have a method ``part`` of its own. For other problems the gradients of the part
-    are compared with those of the whole, unless ``compared`` is false.
+    are compared with those of the whole, unless ``compared`` is false; where the gradients of all
+    clients take much memory, those of a hundred clients with those of the first half of them.
 
     Raises
     ------
@@ -42,7 +45,9 @@ def part_of(problem: Problem, clients: Clients, compared: bool = True) -> Proble
     }
     try:
         part: Problem = replace(whole, **changes)
-        if compared:
+        if compared and problem.n > _MANY and problem.n * problem.d > _NUMBERS:
+            part_of(part_of(problem, slice(0, _MANY), compared=False), slice(0, _MANY // 2))
+        elif compared:
             _require_the_same(problem, part, clients)
     except (TypeError, ValueError, IndexError) as fault:
         raise _indivisible(problem) from fault

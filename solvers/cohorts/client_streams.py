@@ -1,13 +1,16 @@
 """The random numbers of a few clients out of many, without those of the others."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certibit.solvers.cohorts.crowd import Clients
 from certibit.solvers.simulation.philox import uniform_numbers
-from certibit.solvers.simulation.randomness import Streams, key
+from certibit.solvers.simulation.randomness import Streams, generator, key
+
+Draw = Callable[[Clients], NDArray[np.float64]]
+"""The uniform numbers of some clients in one draw, (m,) to (m, count, 1)."""
 
 
 class ClientStreams(Streams):
@@ -35,11 +38,20 @@ class ClientStreams(Streams):
         self._passed = {purpose: int(count[0]) for purpose, count in drawn.items()}
         super().resume(drawn)
 
-    def of_clients(self, purpose: str, clients: Clients, n: int, count: int) -> NDArray[np.float64]:
-        """Draw ``count`` uniform numbers for each of n clients; those of some, (m, count, 1)."""
-        start = self._passed.get(purpose, 0)
-        self._passed[purpose] = start + n * count
-        places = start + clients[:, None] * count + np.arange(count)
-        first, second = key(self._seed, purpose)[:, None]
-        numbers = uniform_numbers(first, second, places.reshape(-1, 1).astype(np.uint64))
-        return np.asarray(numbers).reshape(len(clients), count, 1)
+    def of_clients(self, purpose: str, n: int, count: int) -> Draw:
+        """Draw ``count`` uniform numbers for each of n clients; return those of some on request."""
+        first = self._passed.get(purpose, 0)
+        self._passed[purpose] = first + n * count
+
+        def numbers(clients: Clients) -> NDArray[np.float64]:
+            m = len(clients)
+            if m and clients[-1] - clients[0] == m - 1:  # one after the other
+                start = first + int(clients[0]) * count
+                found = generator(self._seed, purpose, start).random(m * count)
+            else:
+                places = first + clients[:, None] * count + np.arange(count)
+                words = key(self._seed, purpose)[:, None]
+                found = uniform_numbers(*words, places.reshape(-1, 1).astype(np.uint64))
+            return np.asarray(found).reshape(m, count, 1)
+
+        return numbers

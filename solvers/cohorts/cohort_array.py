@@ -14,7 +14,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
+from certibit.solvers.cohorts.crowd import NOBODY, Crowd, VectorsOfClients
+from certibit.solvers.cohorts.delayed import Delayed
 
 Others = NDArray[Any] | VectorsOfClients | None
 """The rows of clients outside the cohort: one value of theirs, as they are kept, or not known."""
@@ -29,7 +30,7 @@ class CohortArray(NDArrayOperatorsMixin):
     ----------
     crowd : Crowd
         All clients, and the cohort.
-    rows : (m, d, 1) or (1, d, 1), or None
+    rows : (m, d, 1) or (1, d, 1), or Delayed, or None
         Those of the cohort, or the one of all of it; None for those that are kept.
     others
         The rows of the others.
@@ -39,11 +40,13 @@ class CohortArray(NDArrayOperatorsMixin):
 
     device = "cpu"
 
-    def __init__(
-        self, crowd: Crowd, rows: NDArray[Any] | None, others: Others, of_clients: bool
-    ) -> None:
+    def __init__(self, crowd: Crowd, rows: Any, others: Others, of_clients: bool) -> None:
         self.crowd, self.others, self.of_clients = crowd, others, of_clients
+        self.unchanged = rows is None
+        """Whether these are the vectors that are kept, of the cohort as well."""
         self._rows = rows
+        if isinstance(rows, Delayed):
+            rows.hold(self)
 
     @staticmethod
     def shared(crowd: Crowd, x: NDArray[Any], of_clients: bool = False) -> "CohortArray":
@@ -56,25 +59,25 @@ class CohortArray(NDArrayOperatorsMixin):
         return CohortArray(crowd, None, vectors, True)
 
     @property
-    def rows(self) -> NDArray[Any]:
-        """The rows of the cohort, (m, d, 1), or one row for all of it."""
+    def known(self) -> Any:
+        """The rows of the cohort, (m, d, 1) or delayed, or one row (1, d, 1) for all of it."""
         if self._rows is None:
             assert isinstance(self.others, VectorsOfClients)
-            self._rows = self.others.read(self.crowd.clients)
+            self._rows = self.crowd.rows(self.others.read, like=self.others.read(NOBODY))
         return self._rows
 
     @property
-    def all_rows(self) -> NDArray[Any]:
-        """The rows of the cohort, one for each client, (m, d, 1)."""
-        rows = self.rows
-        return np.broadcast_to(rows, (self.crowd.size, *rows.shape[1:]))
+    def rows(self) -> NDArray[Any]:
+        """The rows of the cohort as numbers, (m, d, 1), or one row for all of it."""
+        return self.crowd.compute(self.known)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """(n, d, 1) or (1, d, 1)."""
-        known = self._rows if self._rows is not None else self.others
-        assert known is not None
-        return (self.crowd.n if self.of_clients else 1, *known.shape[1:])
+        if self.unchanged:
+            assert isinstance(self.others, VectorsOfClients)
+            return self.others.shape
+        return (self.crowd.n if self.of_clients else 1, *self._like.shape[1:])
 
     @property
     def ndim(self) -> int:
@@ -84,12 +87,14 @@ class CohortArray(NDArrayOperatorsMixin):
     @property
     def dtype(self) -> Any:
         """Type of the numbers."""
-        return self.rows.dtype
+        return self._like.dtype
 
     @property
-    def unchanged(self) -> bool:
-        """Whether these are the vectors that are kept, of the cohort as well."""
-        return self._rows is None
+    def _like(self) -> NDArray[Any]:
+        """An array of the same type, and of the same shape but for the clients."""
+        known = self.known
+        like: NDArray[Any] = known.like if isinstance(known, Delayed) else known
+        return like
 
     def total(self) -> NDArray[Any]:
         """Sum over all clients, (1, d, 1).
@@ -99,25 +104,28 @@ class CohortArray(NDArrayOperatorsMixin):
         Refusal
             If nothing is known of the clients outside of the cohort.
         """
+        crowd, others = self.crowd, self.others
         if not self.of_clients:
             return self.rows
-        if isinstance(self.others, VectorsOfClients):
-            if self.unchanged:
-                return self.others.total
-            before = self.others.read(self.crowd.clients)
-            return self.others.total + (self.all_rows - before).sum(axis=0, keepdims=True)
-        if self.rows is self.others:
-            return self.crowd.n * self.rows
-        outside = self.crowd.n - self.crowd.size
-        summed = self.all_rows.sum(axis=0, keepdims=True)
+        if self.unchanged:
+            assert isinstance(others, VectorsOfClients)
+            return others.total
+        known = self.known
+        if known is others:
+            return crowd.n * self.rows
+        outside = crowd.n - crowd.size
+        if outside and isinstance(others, VectorsOfClients):
+            before = CohortArray.kept(crowd, others).known
+            return others.total + crowd.total(crowd.each(np.subtract, [known, before]))
+        summed = crowd.total(known)
         if not outside:
             return summed
-        if self.others is None:
+        if others is None:
             raise Refusal(
                 "a sum over all clients of vectors that only the cohort computes; such a method "
                 "needs all clients in every round: run it without by_cohort"
             )
-        return summed + outside * self.others if self.others.any() else summed
+        return summed + outside * others if others.any() else summed
 
     def __array_namespace__(self, api_version: str | None = None) -> "Namespace":
         return Namespace(self.crowd)
@@ -158,7 +166,7 @@ class CohortArray(NDArrayOperatorsMixin):
         """Apply a function to the rows of the cohort, and to the row of the others."""
         crowd = self.crowd
         inside = [_of_cohort(x, crowd) for x in inputs]
-        rows = function(*inside)
+        rows = crowd.each(function, inside)
         if not any(_has_clients(x, crowd) for x in inputs):
             return CohortArray.shared(crowd, rows)
         if others is None:
@@ -203,8 +211,10 @@ def _is_table(x: Any, crowd: Crowd) -> bool:
 
 def _of_cohort(x: Any, crowd: Crowd) -> Any:
     if isinstance(x, CohortArray):
-        return x.rows
-    return x[crowd.clients] if _is_table(x, crowd) else x
+        return x.known
+    if _is_table(x, crowd):
+        return crowd.rows(lambda clients: x[clients], like=x[:0])
+    return x
 
 
 def _of_others(x: Any, crowd: Crowd) -> Any:

@@ -17,6 +17,7 @@ from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_parts import CohortParts
 from certibit.solvers.cohorts.cohort_world import CohortChannel, CohortOracle
 from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
+from certibit.solvers.cohorts.delayed import Delayed
 from certibit.solvers.method import Method
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
@@ -25,6 +26,9 @@ from certibit.solvers.runs.points import Points, Wishes
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Ledger
+
+_AT_ONCE = 1 << 16
+"""About so many numbers of a vector of the clients are computed at once: 512 KiB."""
 
 Kept = dict[str, Any]
 """The fields of a state between two rounds: (1, d, 1), or the vectors of the clients."""
@@ -65,10 +69,11 @@ class CohortLoop:
         x_0 = problem.x_0
         x_0 = x_0 + array_namespace(x_0).zeros((1, 1, 1), dtype=x_0.dtype, device=device(x_0))
         whole = Channel(problem.n, experiment.compressor, np.arange(1), streams, ledger, x_0, wire)
-        self._channel = CohortChannel(whole, streams, Crowd(problem.n))
+        self._channel = CohortChannel(whole, streams, self._crowd())
         self._oracle = CohortOracle(problem, CohortParts(problem), self._channel)
         template = self._channel.template
-        self._kept = self._settled(self._method.start(template, self._oracle, self._channel), {})
+        self._kept: Kept = {}
+        self._settle(self._method.start(template, self._oracle, self._channel))
         self._live: Any = None  # the state in the middle of a round
         models = np.full((1, experiment.d, 1), np.nan)
         self.now = CohortCarried.at_start(_flat(self._kept, 1), models, ledger, streams, None)
@@ -114,14 +119,21 @@ class CohortLoop:
         """Do an iteration; say whether a round has ended."""
         now, method = self.now, self._method
         now.iteration += 1
-        state = self._view(Crowd(self.n)) if self._live is None else self._live
-        state = method.local_step(state, self._oracle, self._channel)
+        start = self._view(self._crowd()) if self._live is None else self._live
+        state = method.local_step(start, self._oracle, self._channel)
         talking = self._channel.talking(method.schedule, int(now.iteration[0]))
+        if self._channel.crowd.is_everyone and state is not start:
+            self._settle(state)
+            state = self._view(self._channel.crowd) if talking else None
         if talking:
-            state = method.communicate(state, self._oracle, self._channel)
-            self._kept = self._settled(state, self._kept)
-        self._live = None if talking else state
+            self._settle(method.communicate(state, self._oracle, self._channel))
+            state = None
+        self._live = state
         return talking
+
+    def _crowd(self) -> Crowd:
+        """Return all clients, before a cohort is drawn."""
+        return Crowd(self.n, max(1, _AT_ONCE // self._problem.d))
 
     def _view(self, crowd: Crowd) -> Any:
         """Return the state at the start of a round with some clients."""
@@ -134,20 +146,32 @@ class CohortLoop:
         }
         return self._state_class(**arrays)
 
-    def _settled(self, state: Any, before: Kept) -> Kept:
-        """Return the fields of a state after a round; vectors that changed are written."""
-        self._state_class = type(state)
-        owned = {name: _owned(name, x, before) for name, x in vars(state).items()}
-        for name, x in vars(state).items():
-            if isinstance(owned[name], VectorsOfClients) and _has_changed(x):
-                owned[name].write(x.crowd.clients, x.all_rows)
-        return owned
+    def _settle(self, state: Any) -> None:
+        """Keep the fields of a state after a round; vectors that changed are written."""
+        self._state_class, before, crowd = type(state), self._kept, self._channel.crowd
+        self._kept = {name: _owned(name, x, before) for name, x in vars(state).items()}
+        changed = {
+            owner: vars(state)[name].known
+            for name, owner in self._kept.items()
+            if isinstance(owner, VectorsOfClients) and _differs(vars(state)[name], owner)
+        }
+        if not changed:
+            return
+        if crowd.is_everyone:
+            for owner in changed:
+                owner.expect_all()
+        for rows in changed.values():
+            if isinstance(rows, Delayed):
+                rows.release()
+        for clients, values in crowd.walk(*changed.values()):
+            for owner, rows in zip(changed, values, strict=True):
+                owner.write(clients, np.broadcast_to(rows, (len(clients), *rows.shape[1:])))
 
     def _note(self, positions: NDArray[np.intp]) -> None:
         if positions.size:
             between = self._live is None
             crowd = self._channel.crowd
-            self.now.state = self._view(Crowd(self.n)) if between else self._live
+            self.now.state = self._view(self._crowd()) if between else self._live
             self._points.note(positions, _Model(self._method), self._problem)  # type: ignore[arg-type]
             self._channel.crowd = crowd
 
@@ -191,20 +215,26 @@ def _owned(name: str, x: Any, before: Kept) -> Any:
         return x
     if not x.of_clients:
         return x.rows
-    if isinstance(x.others, VectorsOfClients):
-        return x.others if x.others is before.get(name) else x.others.copy()
-    if x.others is not None:
-        return VectorsOfClients(x.crowd.n, x.others)
-    if x.crowd.size == x.crowd.n:
-        return VectorsOfClients(x.crowd.n, 0 * x.rows[:1])
-    raise Refusal(
-        f"a round changes {name} of clients outside of the cohort in a way that only they can "
-        "compute; run this method without by_cohort"
-    )
+    last, value = before.get(name), x.others
+    if x.crowd.is_everyone and (x.unchanged or x.known is not x.others):
+        if isinstance(last, VectorsOfClients) and last.shape == x.shape:
+            return last
+        value = np.zeros((1, *x.shape[1:]), x.dtype)
+    if isinstance(value, VectorsOfClients):
+        return value if value is last else value.copy()
+    if value is None:
+        raise Refusal(
+            f"a round changes {name} of clients outside of the cohort in a way that only they can "
+            "compute; run this method without by_cohort"
+        )
+    return VectorsOfClients(x.crowd.n, value)
 
 
-def _has_changed(x: Any) -> bool:
-    return isinstance(x, CohortArray) and not x.unchanged and x.rows is not x.others
+def _differs(x: Any, owner: VectorsOfClients) -> bool:
+    """Whether the vectors of the cohort are not those that their owner has."""
+    if x.unchanged:
+        return x.crowd.is_everyone and x.others is not owner
+    return x.known is not x.others
 
 
 def _flat(kept: Kept, runs: int) -> Any:

@@ -27,6 +27,9 @@ class CohortParts:
             return self._problem
         if self._clients is None or not np.array_equal(self._clients, clients):
             first = self._clients is None
-            self._part = part_of(self._problem, clients, compared=first)
+            some: slice | Clients = clients
+            if clients[-1] - clients[0] == len(clients) - 1:  # one after the other
+                some = slice(int(clients[0]), int(clients[-1]) + 1)
+            self._part = part_of(self._problem, some, compared=first)
             self._clients = clients
         return self._part

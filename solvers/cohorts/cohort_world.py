@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
-from certibit.solvers.cohorts.client_streams import ClientStreams
+from certibit.solvers.cohorts.client_streams import ClientStreams, Draw
 from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_parts import CohortParts
-from certibit.solvers.cohorts.crowd import Crowd
+from certibit.solvers.cohorts.crowd import Clients, Crowd
+from certibit.solvers.cohorts.delayed import Delayed
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
@@ -29,6 +30,7 @@ from certibit.solvers.simulation.ownership import (
 
 _EVERYONE = np.arange(1)
 _NUMBER_BITS = 32
+_NO_NUMBERS = np.empty(0)
 
 
 @dataclass
@@ -69,26 +71,27 @@ class CohortChannel:
     def uplink(self, v: CohortArray, cohort: CohortArray | None = None) -> CohortArray:
         """Send C_i(v_i) from every client of the cohort; what is received."""
         compressor, d = self.whole.compressor, v.shape[1]
-        clients, count = self.crowd.clients, compressor.uniforms(d)
+        count = compressor.uniforms(d)
         if compressor.shared:
-            uniforms = self.streams.uniform("compressor", _EVERYONE, (1, count))
+            shared = self.streams.uniform("compressor", _EVERYONE, (1, count))
+            numbers: Draw = lambda clients: shared  # noqa: E731
         else:
-            uniforms = self.streams.of_clients("compressor", clients, self.n, count)
+            numbers = self.streams.of_clients("compressor", self.n, count)
         bits = compressor.layout(d).bits
         self.ledger.up(_EVERYONE, self._counted(cohort) * bits, self.n * bits)
-        return self._arrived(self._received(v.all_rows, compressor, uniforms), cohort)
+        return self._arrived(self._sent(v, compressor, numbers), cohort)
 
     def send(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
         """Send v_i from every client, 32 bits a number; what is received."""
-        d, identity = v.shape[1], Identity()
+        d = v.shape[1]
         bits = self._counted(mask, d) * _NUMBER_BITS
         self.ledger.up(_EVERYONE, bits, self.n * d * _NUMBER_BITS)
-        return self._arrived(self._received(v.all_rows, identity, np.empty(0)), mask)
+        return self._arrived(self._sent(v, Identity(), lambda clients: _NO_NUMBERS), mask)
 
     def broadcast(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
         """Send v, (1, d, 1), to all clients or to those of a mask, 32 bits a number."""
         self.ledger.down(_EVERYONE, self._counted(mask, v.shape[1], down=True) * _NUMBER_BITS)
-        return CohortArray.shared(self.crowd, self._received(v.rows, Identity(), np.empty(0)))
+        return CohortArray.shared(self.crowd, self._received(v.rows, Identity(), _NO_NUMBERS))
 
     def downlink(self, v: CohortArray) -> CohortArray:
         """Send C(v), (1, d, 1), to all clients by the compressor of the server."""
@@ -138,22 +141,56 @@ class CohortChannel:
     def ownership(self, s: int, cohort: CohortArray | None = None) -> CohortArray:
         """Draw s owners in the cohort for every entry; (n, d, 1) bool."""
         crowd, d = self.crowd, self.whole.template.shape[1]
-        order = self.streams.of_clients("ownership", crowd.clients, self.n, 1)[:, 0, 0]
-        rows = ownership_rows(d, crowd.size, s, crowd.size)[np.argsort(np.argsort(order))]
-        return CohortArray(crowd, rows[:, :, None], np.zeros((1, d, 1), bool), True)
+        order = self.streams.of_clients("ownership", self.n, 1)(crowd.clients)[:, 0, 0]
+        template = ownership_rows(d, crowd.size, s, crowd.size)
+        place = np.argsort(np.argsort(order))
+        rows = crowd.rows(
+            lambda some: template[place[np.searchsorted(crowd.clients, some)], :, None],
+            like=np.empty((0, d, 1), bool),
+        )
+        return CohortArray(crowd, rows, np.zeros((1, d, 1), bool), True)
+
+    def _sent(self, v: CohortArray, compressor: Compressor, numbers: Draw) -> Any:
+        """Return what is received from every client, by way of messages that are stored."""
+        crowd, d, wire = self.crowd, v.shape[1], self.whole.wire
+        if isinstance(compressor, Identity) and not wire:
+            return v.known
+
+        def message(clients: Clients, rows: NDArray[Any]) -> Any:
+            rows = np.broadcast_to(rows, (len(clients), d, 1))
+            parts = self._encoded(rows, compressor, numbers(clients))
+            return tuple(x if x.base is None else x.copy() for x in parts)  # no larger arrays
+
+        encoded = crowd.rows(message, v.known, like=_NO_NUMBERS, lasting=True)
+        if not isinstance(encoded, Delayed):
+            return np.asarray(compressor.vector(encoded, d))
+        crowd.expect(encoded)
+        return Delayed(
+            crowd.blocks,
+            lambda number, received: np.asarray(compressor.vector(received, d)),
+            [encoded],
+            np.empty((0, d, 1)),
+        )
 
     def _received(
         self, rows: NDArray[Any], compressor: Compressor, uniforms: NDArray[np.float64]
     ) -> NDArray[Any]:
-        d, message = rows.shape[1], compressor.message(rows, uniforms)
-        if self.whole.wire:
-            message = compressor.layout(d).transmit(message)
-        return np.asarray(compressor.vector(message, d))
+        message = self._encoded(rows, compressor, uniforms)
+        return np.asarray(compressor.vector(message, rows.shape[1]))
 
-    def _arrived(self, rows: NDArray[Any], mask: CohortArray | None) -> CohortArray:
+    def _encoded(
+        self, rows: NDArray[Any], compressor: Compressor, uniforms: NDArray[np.float64]
+    ) -> Any:
+        message = compressor.message(rows, uniforms)
+        return compressor.layout(rows.shape[1]).transmit(message) if self.whole.wire else message
+
+    def _arrived(self, rows: Any, mask: CohortArray | None) -> CohortArray:
         """Return what has arrived, which is 0 where nothing was sent."""
-        kept = rows if mask is None else np.where(mask.all_rows, rows, 0 * rows)
-        return CohortArray(self.crowd, kept, np.zeros_like(rows[:1]), True)
+        if mask is not None:
+            rows = self.crowd.each(lambda let, x: np.where(let, x, 0 * x), [mask.known, rows])
+        like = rows.like if isinstance(rows, Delayed) else rows
+        nothing = np.zeros((1, *like.shape[1:]), like.dtype)
+        return CohortArray(self.crowd, rows, nothing, True)
 
     def _counted(self, mask: CohortArray | None, d: int = 1, down: bool = False) -> int:
         """Count the clients, or their d entries, that a mask lets through."""
@@ -167,7 +204,7 @@ class CohortChannel:
         assert isinstance(mask.others, np.ndarray)
         times = d // mask.shape[1]
         outside = (self.n - self.crowd.size) * int(mask.others.sum())
-        return times * (int(mask.all_rows.sum()) + outside)
+        return times * (int(self.crowd.total(mask.known).sum()) + outside)
 
 
 @dataclass
@@ -202,15 +239,20 @@ class CohortOracle:
             raise self._stochastic()
         crowd = self.channel.crowd
         if isinstance(active, CohortArray):
-            count = int(active.all_rows.sum())
+            count = int(crowd.total(active.known).sum())
         else:
             count = self.n if active is None else active
             self._gather(count)
         noise = self.problem.noise
         each = 1 if noise is None else noise.counted(self.problem, sampled=False)
         self.channel.ledger.evaluate(_EVERYONE, each * count, each * self.n)
-        rows = self.parts.of(crowd.clients).grad(x.rows)
-        return CohortArray(crowd, np.asarray(rows), None, True)
+        rows = crowd.rows(
+            lambda clients, x: np.asarray(self.parts.of(clients).grad(x)),
+            x.known,
+            like=np.empty((0, self.d, 1)),
+            costly=True,
+        )
+        return CohortArray(crowd, rows, None, True)
 
     def grad_g(self, y: CohortArray) -> CohortArray:
         """Evaluate the gradient of g; (1, d, 1). Not counted: g is a known quadratic."""

@@ -1,14 +1,18 @@
 """The clients of a round, and the vectors of all clients, of which few were ever written."""
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
+from certibit.solvers.cohorts.delayed import Delayed, Known, block_of
 
 Clients = NDArray[np.int64]
 """Sorted numbers of clients, (m,)."""
+
+NOBODY: Clients = np.arange(0)
 
 
 class Crowd:
@@ -18,13 +22,14 @@ class Crowd:
     ----------
     n : int
         Number of clients.
-    clients : (m,) int, optional
-        The cohort; None as long as it is not drawn.
+    width : int
+        So many clients are computed at a time.
     """
 
-    def __init__(self, n: int, clients: Clients | None = None) -> None:
-        self.n = n
-        self._clients = clients
+    def __init__(self, n: int, width: int) -> None:
+        self.n, self._width = n, width
+        self._clients: Clients | None = None
+        self._pending: list[Delayed] = []
 
     @property
     def is_drawn(self) -> bool:
@@ -52,6 +57,11 @@ class Crowd:
         """M."""
         return len(self.clients)
 
+    @property
+    def is_everyone(self) -> bool:
+        """Whether all clients take part."""
+        return self.is_drawn and self.size == self.n
+
     def gather(self, clients: Clients) -> None:
         """Say who takes part.
 
@@ -67,13 +77,70 @@ class Crowd:
             )
         self._clients = clients
 
+    @property
+    def blocks(self) -> int:
+        """Into how many blocks the cohort is divided; rows of a single one are not delayed."""
+        return -(-self.size // self._width)
+
+    def block(self, number: int) -> Clients:
+        """Return the clients of a block."""
+        return self.clients[number * self._width : (number + 1) * self._width]
+
+    def rows(
+        self, function: Callable[[Clients], NDArray[Any]], *operands: Any, **about: Any
+    ) -> Any:
+        """Return rows of the cohort as a function of clients and the operands there."""
+        if self.blocks == 1:
+            return function(self.clients, *operands)
+        return Delayed(
+            self.blocks, lambda number, *x: function(self.block(number), *x), operands, **about
+        )
+
+    def each(self, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+        """Apply a function that acts row by row."""
+        if not any(isinstance(x, Delayed) for x in operands):
+            return function(*operands)
+        made = Delayed.of(self.blocks, function, operands)
+        if made.is_deep:
+            made.lasting = True
+            for _ in self.walk(made):
+                pass
+        return made
+
+    def expect(self, message: Delayed) -> None:
+        """Have a message computed together with what is computed next."""
+        self._pending.append(message)
+
+    def walk(self, *wanted: Any) -> Iterator[tuple[Clients, list[Any]]]:
+        """Yield the clients of every block, and what is wanted there."""
+        pending, self._pending = self._pending, []
+        for number in range(self.blocks):
+            known: Known = {}
+            for message in pending:
+                message.block(number, known)
+            yield self.block(number), [block_of(x, number, known) for x in wanted]
+
+    def compute(self, wanted: Any) -> NDArray[Any]:
+        """Return the rows of all clients of the cohort, or the one that they share."""
+        if not isinstance(wanted, Delayed):
+            return np.asarray(wanted)
+        return np.concatenate([rows for _, (rows,) in self.walk(wanted)])
+
+    def total(self, wanted: Any) -> Any:
+        """Return the sum over the clients of the cohort, (1, d, 1)."""
+        if isinstance(wanted, Delayed):
+            return sum(rows.sum(axis=0, keepdims=True) for _, (rows,) in self.walk(wanted))
+        if len(wanted) == 1:
+            return self.size * wanted
+        return wanted.sum(axis=0, keepdims=True)
+
 
 class VectorsOfClients:
     """Vectors of n clients, (n, d, 1): one common value, and the vectors that have been written.
 
-    Memory is taken for the clients that were written. The sum over all clients is kept with every
-    writing, in twice the precision of a number (Neumaier's compensated summation, 1974), so that it
-    does not drift.
+    Memory is taken for the clients that were written, or for all. The sum over all clients is kept
+    with every writing, in twice the precision of a number (Neumaier's compensated summation, 1974),
+    so that it does not drift.
 
     Parameters
     ----------
@@ -84,7 +151,7 @@ class VectorsOfClients:
 
     def __init__(self, n: int, value: NDArray[Any]) -> None:
         self.n, self._value = n, value
-        self._place: dict[int, int] = {}
+        self._place: dict[int, int] | None = {}  # None: that of a client is its number
         self._rows = np.empty((0, *value.shape[1:]), value.dtype)
         self._sum = n * value
         self._lost = np.zeros_like(self._sum)
@@ -97,7 +164,7 @@ class VectorsOfClients:
     @property
     def written(self) -> int:
         """The number of clients whose vector was written."""
-        return len(self._place)
+        return self.n if self._place is None else len(self._place)
 
     @property
     def total(self) -> NDArray[Any]:
@@ -117,17 +184,26 @@ class VectorsOfClients:
         if rows.dtype.kind == "f":
             self._add(rows.sum(axis=0, keepdims=True))
             self._add(-self.read(clients).sum(axis=0, keepdims=True))
-        new = [client for client in clients.tolist() if client not in self._place]
-        self._place.update(zip(new, range(self.written, self.written + len(new)), strict=True))
+        if self._place is not None:
+            new = [client for client in clients.tolist() if client not in self._place]
+            self._place.update(zip(new, range(self.written, self.written + len(new)), strict=True))
         if self.written > len(self._rows):
             larger = np.empty((max(self.written, 2 * len(self._rows)), *rows.shape[1:]), rows.dtype)
             larger[: len(self._rows)] = self._rows
             self._rows = larger
         self._rows[self._places(clients)] = rows
 
+    def expect_all(self) -> None:
+        """Take memory for all clients, of whom none was written or all."""
+        if not self.written:
+            self._place, self._rows = None, np.repeat(self._value, self.n, axis=0)
+
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """Return everything as arrays (., ., 1): value, numbers of clients, rows, sum."""
-        clients = np.fromiter(self._place, np.int64, self.written)
+        if self._place is None:
+            clients = np.arange(self.n)
+        else:
+            clients = np.fromiter(self._place, np.int64, self.written)
         return {
             "value": self._value,
             "clients": clients[:, None, None],
@@ -144,12 +220,16 @@ class VectorsOfClients:
     def from_arrays(n: int, arrays: dict[str, NDArray[Any]]) -> "VectorsOfClients":
         """Return what :meth:`as_arrays` has written."""
         made = VectorsOfClients(n, arrays["value"])
-        made._place = {int(client): k for k, client in enumerate(arrays["clients"].ravel())}
+        clients = arrays["clients"].ravel()
+        whole = len(clients) == n and np.array_equal(clients, np.arange(n))
+        made._place = None if whole else {int(client): k for k, client in enumerate(clients)}
         made._rows = arrays["rows"]
         made._sum, made._lost = arrays["sum"][:1], arrays["sum"][1:]
         return made
 
     def _places(self, clients: Clients) -> NDArray[np.int64]:
+        if self._place is None:
+            return clients
         find = self._place.get
         return np.array([find(client, -1) for client in clients.tolist()], np.int64)
 

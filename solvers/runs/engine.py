@@ -81,8 +81,9 @@ def simulate(
         The network whose seconds the trace has as a column. Such a run is on the host, without
         compiled local steps.
     by_cohort : bool
-        Compute and hold the clients of every cohort only, one run at a time: the same trace, up to
-        the rounding of sums, but for the Lyapunov function.
+        Compute and hold the clients of every cohort only, those of a large cohort in blocks that
+        fit the cache, one run at a time: the same trace, up to the rounding of sums, but for the
+        Lyapunov function.
     loop : callable, optional
         What makes the loop of a batch of runs, as the class :class:`Loop` does.
 

@@ -14,7 +14,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.authoring import Array, Every, Method, Needs, copies, mean
-from certibit.solvers.cohorts import client_streams
+from certibit.solvers.cohorts import client_streams, cohort_loop
 from certibit.solvers.cohorts.cohort_loop import CohortLoop
 from certibit.solvers.cohorts.crowd import VectorsOfClients
 from certibit.solvers.compressors.selector import compressor
@@ -76,8 +76,10 @@ def assert_close(found, expected):
 
 @pytest.mark.long(keep=12)
 @pytest.mark.parametrize(("name", "words"), list(cases()))
-def test_a_run_by_cohort_is_that_of_all_clients(name, words):
-    """Also for methods without cohorts, whose rounds have all clients; others are refused."""
+@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 10])
+def test_a_run_by_cohort_is_that_of_all_clients(name, words, at_once, monkeypatch):
+    """In one block, and in blocks of two clients; also for methods without cohorts."""
+    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
     try:
         experiment = fitted(name, QUADRATIC, words and compressor(words))
     except Refusal as refusal:
@@ -180,9 +182,7 @@ def test_own_numbers_of_every_client(monkeypatch):
     monkeypatch.setattr(
         client_streams.ClientStreams,
         "of_clients",
-        lambda self, purpose, clients, n, count: of_clients(
-            self, purpose, np.arange(len(clients)), n, count
-        ),
+        lambda *asked: lambda clients: of_clients(*asked)(np.arange(len(clients))),
     )
     with pytest.raises(AssertionError):
         assert_close(simulate(experiment, by_cohort=True, **options), expected)

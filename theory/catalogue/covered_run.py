@@ -97,6 +97,7 @@ def run(
         on the host, without compiled local steps.
     by_cohort : bool
         Compute and hold the clients of every cohort only, one run at a time; for very many clients.
+        Large cohorts, and all clients where there are no cohorts, are computed in blocks.
         No Lyapunov function is recorded.
 
     Returns
