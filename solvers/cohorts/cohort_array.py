@@ -130,13 +130,15 @@ class CohortArray(NDArrayOperatorsMixin):
     def __array_namespace__(self, api_version: str | None = None) -> "Namespace":
         return Namespace(self.crowd)
 
-    def __getitem__(self, key: Any) -> "CohortArray":
+    def __getitem__(self, key: Any) -> Any:
         first = key[0] if isinstance(key, tuple) else key
-        if first not in (slice(None), Ellipsis):
+        if first in (slice(None), Ellipsis):
+            return self._each(lambda x: x[key], [self])
+        if self.of_clients:
             raise Refusal(
                 f"the clients {first} of a vector are asked for; with by_cohort one has all"
             )
-        return self._each(lambda x: x[key], [self])
+        return self.rows[key]
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.rows.__dlpack__(**options)

@@ -1,7 +1,7 @@
 """The loop of a run with cohorts, whose rounds cost what the clients of the cohort cost."""
 
 import time
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,22 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.files.archive import Arrays
+from certibit.data.noise import require_whole_gradients
 from certibit.data.problem import Problem
+from certibit.solvers.clock.network import Network
+from certibit.solvers.clock.timed_ledger import TimedLedger
 from certibit.solvers.cohorts.client_streams import ClientStreams
 from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_parts import CohortParts
 from certibit.solvers.cohorts.cohort_world import CohortChannel, CohortOracle
 from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
 from certibit.solvers.cohorts.delayed import Delayed
+from certibit.solvers.cohorts.timed_cohorts import TimedCohortChannel, TimedCohortOracle
 from certibit.solvers.method import Method
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.loop import Progress
-from certibit.solvers.runs.points import Points, Wishes
+from certibit.solvers.runs.points import Points, RecordedPotential, Wishes
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Ledger
@@ -54,30 +58,30 @@ class CohortLoop:
         wishes: Wishes,
         *,
         wire: bool,
-        network: Any = None,
+        network: Network | None = None,
     ) -> None:
-        if network is not None or wishes.potential is not None:
-            raise Refusal(
-                "no seconds and no Lyapunov function are recorded with by_cohort, as both "
-                "depend on all clients; leave the network out"
-            )
         if experiment.n < 2:
             raise Refusal("by_cohort is for several clients, and there is 1")
         started, problem = time.perf_counter(), experiment.problem
-        self._wishes, self._method, self._problem = wishes, experiment.method, problem
-        streams, ledger = ClientStreams(seeds[0]), Ledger(1)
+        self._method, self._problem = experiment.method, problem
+        streams = ClientStreams(seeds[0])
+        noise = None if problem.noise is None else ClientStreams(seeds[0])
         x_0 = problem.x_0
         x_0 = x_0 + array_namespace(x_0).zeros((1, 1, 1), dtype=x_0.dtype, device=device(x_0))
+        world, ledger = _world(problem, network)
         whole = Channel(problem.n, experiment.compressor, np.arange(1), streams, ledger, x_0, wire)
-        self._channel = CohortChannel(whole, streams, self._crowd())
-        self._oracle = CohortOracle(problem, CohortParts(problem), self._channel)
+        self._channel: CohortChannel = world[0](whole, streams, self._crowd())
+        self._parts = CohortParts(problem)
+        self._oracle: CohortOracle = world[1](problem, self._parts, self._channel, noise)
         template = self._channel.template
         self._kept: Kept = {}
         self._settle(self._method.start(template, self._oracle, self._channel))
         self._live: Any = None  # the state in the middle of a round
         models = np.full((1, experiment.d, 1), np.nan)
-        self.now = CohortCarried.at_start(_flat(self._kept, 1), models, ledger, streams, None)
+        self.now = CohortCarried.at_start(_flat(self._kept, 1), models, ledger, streams, noise)
         self.now.loop = self
+        if wishes.potential is not None:
+            wishes = replace(wishes, potential=self._potential(wishes.potential))
         self._points = Points(self.now, wishes, started)
 
     @property
@@ -175,6 +179,19 @@ class CohortLoop:
             self._points.note(positions, _Model(self._method), self._problem)  # type: ignore[arg-type]
             self._channel.crowd = crowd
 
+    def _potential(self, potential: RecordedPotential) -> RecordedPotential:
+        """Return a Lyapunov function of all clients; between rounds, as it is a sum over them."""
+        functions = FunctionsOfAll(self._problem, self._parts)
+
+        def measured(model: Any, state: Any, problem: Problem) -> Array:
+            if self._live is not None:
+                return np.full(1, np.nan)
+            functions.crowd = self._channel.crowd
+            x = potential(self._method, state, functions)  # type: ignore[arg-type]
+            return x.rows if isinstance(x, CohortArray) else x
+
+        return measured
+
     def _look(self) -> None:
         self._points.look(self._method, self._problem)
         self.now.active = self.now.active[~self._points.closed[self.now.active]]
@@ -198,6 +215,34 @@ class CohortCarried(Carried):
             self.loop.kept = _unflattened(vars(self.state), self.loop.n)
 
 
+@dataclass
+class FunctionsOfAll:
+    """A problem whose gradients at the points of the clients are computed block by block."""
+
+    problem: Problem
+    parts: CohortParts
+    crowd: Crowd = field(init=False)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.problem, name)
+
+    def grad(self, x: Any) -> Any:
+        """Gradients of all f_i at points of the clients, (n, d, 1)."""
+        if not isinstance(x, CohortArray):
+            return self.problem.grad(x)
+        rows = self.crowd.rows(
+            lambda clients, at: self.parts.of(clients).grad(at),
+            x.known,
+            like=np.empty((0, self.problem.d, 1)),
+            costly=True,
+        )
+        return CohortArray(self.crowd, rows, None, True)
+
+    def gap(self, x: Any) -> Array:
+        """F + g at a point, (1, d, 1), less the infimum: (1,)."""
+        return self.problem.gap(x.rows if isinstance(x, CohortArray) else x)
+
+
 @dataclass(frozen=True)
 class _Model:
     """The model of a method as a plain array."""
@@ -207,6 +252,14 @@ class _Model:
     def model(self, state: Any) -> Array:
         x = self.method.model(state)
         return x.rows if isinstance(x, CohortArray) else x
+
+
+def _world(problem: Problem, network: Network | None) -> tuple[tuple[Any, Any], Ledger]:
+    """Return the classes of channel and oracle, and the ledger."""
+    if network is None:
+        return (CohortChannel, CohortOracle), Ledger(1)
+    require_whole_gradients(problem)
+    return (TimedCohortChannel, TimedCohortOracle), TimedLedger(1, network.clients(problem.n))
 
 
 def _owned(name: str, x: Any, before: Kept) -> Any:

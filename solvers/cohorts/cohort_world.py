@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.solvers.cohorts.client_streams import ClientStreams, Draw
@@ -18,7 +17,7 @@ from certibit.solvers.cohorts.delayed import Delayed
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
-from certibit.solvers.method import Sample, Schedule, Slot
+from certibit.solvers.method import Sample, Schedule, Slot, require_probability
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.ownership import (
@@ -29,7 +28,8 @@ from certibit.solvers.simulation.ownership import (
 )
 
 _EVERYONE = np.arange(1)
-_NUMBER_BITS = 32
+NUMBER_BITS = 32
+"""Bits of a number that is not compressed."""
 _NO_NUMBERS = np.empty(0)
 
 
@@ -84,13 +84,13 @@ class CohortChannel:
     def send(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
         """Send v_i from every client, 32 bits a number; what is received."""
         d = v.shape[1]
-        bits = self._counted(mask, d) * _NUMBER_BITS
-        self.ledger.up(_EVERYONE, bits, self.n * d * _NUMBER_BITS)
+        bits = self._counted(mask, d) * NUMBER_BITS
+        self.ledger.up(_EVERYONE, bits, self.n * d * NUMBER_BITS)
         return self._arrived(self._sent(v, Identity(), lambda clients: _NO_NUMBERS), mask)
 
     def broadcast(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
         """Send v, (1, d, 1), to all clients or to those of a mask, 32 bits a number."""
-        self.ledger.down(_EVERYONE, self._counted(mask, v.shape[1], down=True) * _NUMBER_BITS)
+        self.ledger.down(_EVERYONE, self._counted(mask, v.shape[1], down=True) * NUMBER_BITS)
         return CohortArray.shared(self.crowd, self._received(v.rows, Identity(), _NO_NUMBERS))
 
     def downlink(self, v: CohortArray) -> CohortArray:
@@ -109,11 +109,15 @@ class CohortChannel:
         """Toss one coin; (1, 1, 1) bool."""
         return CohortArray.shared(self.crowd, self.whole.coin(p))
 
-    def client_coins(self, q: Sequence[float]) -> Array:
-        """Refuse: clients outside the cohort would have to toss coins, too."""
-        raise Refusal(
-            "every client tosses a coin in every round; run this method without by_cohort"
+    def client_coins(self, q: Sequence[float]) -> CohortArray:
+        """Toss a coin on every client, true with probability q_i; (n, 1, 1) bool."""
+        chances = np.asarray(q)[:, None, None]
+        require_probability("the probability of a client's coin", chances)
+        numbers = self.streams.of_clients("client coins", self.n, 1)
+        rows = self.crowd.rows(
+            lambda clients: numbers(clients) < chances[clients], like=np.empty((0, 1, 1), bool)
         )
+        return CohortArray(self.crowd, rows, None, True)
 
     def cohort(self, m: int) -> CohortArray:
         """Draw a uniformly random set of m clients, unless it is drawn already; (n, 1, 1) bool."""
@@ -128,7 +132,8 @@ class CohortChannel:
             if self.crowd.size != m:
                 raise Refusal(
                     f"a round with {self.crowd.size} clients draws a cohort of {m}; with "
-                    "by_cohort both are the same"
+                    "by_cohort both are the same, and the cohort is drawn before vectors of the "
+                    "clients are used"
                 )
             return
         if is_large(self.n):
@@ -201,19 +206,30 @@ class CohortChannel:
                     "this method without by_cohort"
                 )
             return self.n * d
-        assert isinstance(mask.others, np.ndarray)
-        times = d // mask.shape[1]
-        outside = (self.n - self.crowd.size) * int(mask.others.sum())
-        return times * (int(self.crowd.total(mask.known).sum()) + outside)
+        times, outside = d // mask.shape[1], self.n - self.crowd.size
+        return times * (int(self.crowd.total(mask.known).sum()) + outside * entries_outside(mask))
+
+
+def entries_outside(mask: CohortArray) -> int:
+    """Return how many entries of a client outside the cohort a mask lets through."""
+    return int(mask.others.sum()) if isinstance(mask.others, np.ndarray) else 0
+
+
+@dataclass(frozen=True, eq=False)
+class CohortSample(Sample):
+    """A sample as the uniform numbers that it is made from; None for no noise."""
+
+    numbers: Draw | None
 
 
 @dataclass
 class CohortOracle:
-    """The gradients of the clients of the cohort."""
+    """The gradients of the clients of the cohort; with streams of noise, stochastic ones."""
 
     problem: Problem
     parts: CohortParts
     channel: CohortChannel
+    noise: ClientStreams | None = None
 
     @property
     def n(self) -> int:
@@ -233,49 +249,50 @@ class CohortOracle:
     ) -> CohortArray:
         """Evaluate the gradient of f_i at x_i on the clients of the cohort; (n, d, 1).
 
-        A number of clients that are active is the size of the cohort, which is then drawn.
+        A number of clients that are active is the size of the cohort, which is then drawn. With
+        ``sample`` the gradients are stochastic, if there is any noise.
         """
-        if sample is not None and self.problem.noise is not None:
-            raise self._stochastic()
-        crowd = self.channel.crowd
+        crowd, law, drawn = self.channel.crowd, self.problem.noise, self._drawn(sample)
         if isinstance(active, CohortArray):
+            if not active.of_clients:
+                self._gather(self.n)
             count = int(crowd.total(active.known).sum())
         else:
             count = self.n if active is None else active
             self._gather(count)
-        noise = self.problem.noise
-        each = 1 if noise is None else noise.counted(self.problem, sampled=False)
+        each = 1 if law is None else law.counted(self.problem, sampled=drawn is not None)
         self.channel.ledger.evaluate(_EVERYONE, each * count, each * self.n)
-        rows = crowd.rows(
-            lambda clients, x: np.asarray(self.parts.of(clients).grad(x)),
-            x.known,
-            like=np.empty((0, self.d, 1)),
-            costly=True,
-        )
+
+        def evaluated(clients: Clients, at: NDArray[Any]) -> NDArray[Any]:
+            part = self.parts.of(clients)
+            if law is None or drawn is None:
+                return np.asarray(part.grad(at))
+            return np.asarray(law.gradient(part, at, drawn(clients), part.grad))
+
+        rows = crowd.rows(evaluated, x.known, like=np.empty((0, self.d, 1)), costly=True)
         return CohortArray(crowd, rows, None, True)
 
     def grad_g(self, y: CohortArray) -> CohortArray:
         """Evaluate the gradient of g; (1, d, 1). Not counted: g is a known quadratic."""
         return self.problem.grad_g(y)
 
-    def sample(self, slot: int | str) -> Sample:
-        """Draw nothing: gradients are exact."""
-        if self.problem.noise is not None:
-            raise self._stochastic()
-        return Sample()
+    def sample(self, slot: int | str) -> CohortSample:
+        """Draw the next sample of a slot on every client."""
+        return CohortSample(self._drawn(slot))
 
-    def _stochastic(self) -> Refusal:
-        return Refusal(
-            f"{self.problem.name} has stochastic gradients, which by_cohort does not know; "
-            "leave one of the two out"
-        )
+    def _drawn(self, sample: Slot | None) -> Draw | None:
+        """Return the uniform numbers of a sample; None where gradients are exact."""
+        if isinstance(sample, CohortSample):
+            return sample.numbers
+        law = self.problem.noise
+        if sample is None or law is None or self.noise is None:
+            return None
+        return self.noise.of_clients(f"noise {sample}", self.n, law.numbers(self.problem))
 
     def _gather(self, count: int) -> None:
         crowd = self.channel.crowd
         if count < self.n:
             self.channel.draw(count)
-        elif not crowd.is_drawn:
-            crowd.gather(np.arange(self.n))
         elif crowd.size < self.n:
             raise Refusal(
                 f"the gradients of all {self.n} clients are evaluated in a round with a cohort of "

@@ -38,18 +38,9 @@ class Crowd:
 
     @property
     def clients(self) -> Clients:
-        """The cohort, (m,).
-
-        Raises
-        ------
-        Refusal
-            If it is not drawn yet.
-        """
+        """The cohort, (m,): all clients, if their vectors are used before one is drawn."""
         if self._clients is None:
-            raise Refusal(
-                "vectors of all clients are used before the cohort of the round is known; such a "
-                "method needs all clients in every round: run it without by_cohort"
-            )
+            self._clients = np.arange(self.n)
         return self._clients
 
     @property

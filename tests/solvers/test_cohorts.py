@@ -11,7 +11,6 @@ import pytest
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.authoring import Array, Every, Method, Needs, copies, mean
 from certibit.solvers.cohorts import client_streams, cohort_loop
@@ -24,7 +23,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ownership import members_drawn
 from certibit.solvers.store.store import Store
-from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, STOCHASTIC, parameters
+from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, parameters
 
 QUADRATIC = Quadratic.random(7, 5, mu=1.0, L=30.0, seed=3)
 COHORT = {"m": 3, "cohort": 3, "S": 3}
@@ -86,10 +85,6 @@ def test_a_run_by_cohort_is_that_of_all_clients(name, words, at_once, monkeypatc
         pytest.skip(f"no parameters: {refusal}")
     options = {"seeds": 2, "budget": Budget(rounds=9, iterations=300), "wire": words is None}
     expected = simulate(experiment, **options)
-    if name in ("gradskip",):
-        with pytest.raises(Refusal, match="without by_cohort"):
-            simulate(experiment, by_cohort=True, **options)
-        return
     assert_close(simulate(experiment, by_cohort=True, **options), expected)
 
 
@@ -285,10 +280,6 @@ def test_a_diverging_run_ends():
 
 
 def test_what_a_cohort_world_has_not_is_refused():
-    noisy = problem("quadratic:d=5@7:nonconvex:noise=0.1")
-    experiment = Experiment.of(STOCHASTIC["sgd"].method(gamma=0.1), noisy)
-    with pytest.raises(Refusal, match="has stochastic gradients"):
-        simulate(experiment, budget=Budget(rounds=2), by_cohort=True)
     with pytest.raises(Refusal, match="by_cohort is for numpy"):
         simulate(fitted("scaffold", QUADRATIC, None), budget=Budget(rounds=2), by_cohort=True,
                  library="array-api-strict")  # fmt: skip

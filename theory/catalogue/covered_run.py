@@ -98,7 +98,6 @@ def run(
     by_cohort : bool
         Compute and hold the clients of every cohort only, one run at a time; for very many clients.
         Large cohorts, and all clients where there are no cohorts, are computed in blocks.
-        No Lyapunov function is recorded.
 
     Returns
     -------
@@ -139,7 +138,7 @@ def run(
     card = card_of(method) if card is None else card
     require_theorem(card, experiment, strict=strict)
     potential = None
-    if is_convex(experiment) and not by_cohort:
+    if is_convex(experiment):
         setting = Setting.at(experiment)
         theorem = card.potential(method, setting)
         potential = lyapunov_record(theorem, setting) if theorem else None

@@ -58,8 +58,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by-cohort",
         action="store_true",
-        help="compute and hold the clients of every cohort only, those of a large one in blocks that "
-        "fit the cache; for very many clients",
+        help="for very many clients: compute and hold those of every cohort only, in blocks that "
+        "fit the cache",
     )
     parser.add_argument(
         "--store",

@@ -1,0 +1,133 @@
+"""Runs by cohort have the stochastic gradients, seconds and Lyapunov functions of all clients."""
+
+import warnings
+
+import numpy as np
+import pytest
+from test_cohorts import QUADRATIC, assert_close, fitted
+
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem
+from certibit.solvers.clock.network import Network
+from certibit.solvers.cohorts import cohort_loop, timed_cohorts
+from certibit.solvers.cohorts.client_streams import ClientStreams
+from certibit.solvers.cohorts.crowd import Crowd
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, STOCHASTIC
+from certibit.theory.catalogue.covered_run import run
+
+NOISY = {
+    "noise": "quadratic:d=5@7:nonconvex:noise=0.1",
+    "rows": "breast-cancer@9:nonconvex:batch=4",
+    "again": "breast-cancer@9:nonconvex:batch=4:replacement",
+}
+DOWN = {"unbiased": "natural", "contractive": "top-k:3"}
+TIMED = {"scaffold": None, "tamuna": None, "5gcs-cc": "rand-k:2", "diana": "rand-k:2",
+         "locodl": "rand-k:2", "ef21p-diana": "two-way(rand-k:2;top-k:3)"}  # fmt: skip
+
+
+@pytest.mark.long(keep=6)
+@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 60])
+@pytest.mark.parametrize("law", NOISY)
+@pytest.mark.parametrize(
+    ("method", "sent"),
+    [
+        (STOCHASTIC["sgd"].method(gamma=0.1), None),
+        (STOCHASTIC["ef21-sgdm"].method(gamma=0.05, eta=0.2), "top-k:2"),
+        (STOCHASTIC["page"].method(gamma=0.05, p=0.3), None),
+        (STOCHASTIC["vr-marina"].method(gamma=0.05, p=0.3), "rand-k:2"),
+        (CLIPPING["episode"].method(eta=0.05, gamma=0.1, I=3, S=4), None),
+        (CLIPPING["clipped-scaffold"].method(eta=0.05, gamma=1.0, I=3, S=4, option="I"), None),
+    ],
+    ids=lambda x: x if isinstance(x, str | None) else x.name,
+)
+def test_stochastic_gradients_are_those_of_all_clients(method, sent, law, at_once, monkeypatch):
+    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
+    experiment = Experiment.of(method, problem(NOISY[law]), sent and compressor(sent))
+    options = {"seeds": 2, "budget": Budget(rounds=6)}
+    expected = simulate(experiment, **options)
+    assert_close(simulate(experiment, by_cohort=True, **options), expected)
+
+
+@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 10])
+@pytest.mark.parametrize(
+    "name", ["scaffold", "tamuna", "5gcs-cc", "diana", "locodl", "ef21p-diana"]
+)
+def test_the_clock_is_that_of_all_clients(name, at_once, monkeypatch):
+    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
+    words = TIMED[name]
+    experiment = fitted(name, QUADRATIC, words and compressor(words))
+    network = Network(1e3, 1e4, 0.01, 0.1, spread="lognormal:1", links="lognormal:0.5")
+    options = {"seeds": 2, "budget": Budget(rounds=9), "network": network}
+    expected = simulate(experiment, **options)
+    assert "seconds" in expected.columns
+    assert_close(simulate(experiment, by_cohort=True, **options), expected)
+
+
+@pytest.mark.long(keep=5)
+@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 10])
+@pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
+def test_lyapunov_functions_are_those_of_all_clients(name, at_once, monkeypatch):
+    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
+    needs = METHODS[name].method.needs
+    words = {"unbiased": "rand-k:2", "contractive": "top-k:2"}.get(needs.compressor)
+    if needs.downlink:
+        words = f"two-way({words};{DOWN[needs.downlink]})"
+    made = Quadratic.random(7, 5, mu=1.0, L=30.0, seed=3, shared_minimiser=needs.shared_minimiser)
+    experiment = fitted(name, made, words and compressor(words))
+    options = {"seeds": 2, "budget": Budget(rounds=9), "record": Record(every=1)}
+    asked = experiment.method, made, experiment.compressor
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # small cohorts may be outside the theorems
+        expected = run(*asked, **options)
+        found = run(*asked, by_cohort=True, **options)
+    assert np.isfinite(expected.columns["lyapunov"]).all()
+    np.testing.assert_allclose(
+        found.columns["lyapunov"], expected.columns["lyapunov"], rtol=1e-9, atol=1e-12
+    )
+
+
+def fault_in_noise(patch):
+    """Clients have the samples of the first ones."""
+    right = ClientStreams.of_clients
+    patch.setattr(
+        ClientStreams,
+        "of_clients",
+        lambda *asked: lambda clients: right(*asked)(np.arange(len(clients))),
+    )
+
+
+def fault_in_clock(patch):
+    """All clients take part in a message, not those of the cohort."""
+    patch.setattr(timed_cohorts, "_entries", lambda crowd, d, mask: np.full((crowd.n, 1), d))
+
+
+def fault_in_sums(patch):
+    """The last block is left out."""
+    right = Crowd.walk
+    patch.setattr(Crowd, "walk", lambda self, *x: list(right(self, *x))[:-1])
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        (fault_in_noise, "noise"),
+        (fault_in_clock, "clock"),
+        (fault_in_sums, "sums"),
+    ],
+)
+def test_planted_faults_are_seen(fault, test, monkeypatch):
+    episode = CLIPPING["episode"].method(eta=0.05, gamma=0.1, I=3, S=4)
+    arguments = {
+        "noise": (test_stochastic_gradients_are_those_of_all_clients, episode, None, "rows", 60),
+        "clock": (test_the_clock_is_that_of_all_clients, "scaffold", 10),
+        "sums": (test_lyapunov_functions_are_those_of_all_clients, "scaffold", 10),
+    }
+    check, *given = arguments[test]
+    check(*given, monkeypatch)
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        check(*given, monkeypatch)
