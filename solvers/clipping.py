@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from certibit.data.arrays import Array
-from certibit.data.errors import Refusal
 from certibit.solvers.backend import squared_norm, where
 from certibit.solvers.method import Every, Gradients, Messages, Method, Needs, require_positive
 
@@ -83,21 +82,6 @@ class ClippedMethod(Method):
     def model(self, s: Any) -> Array:
         """Return x, (1, d, R)."""
         return s.x
-
-
-def participants(S: int | None, n: int) -> int:
-    """Return the size of a cohort; n if ``S`` is None.
-
-    Raises
-    ------
-    Refusal
-        If there are not so many clients.
-    """
-    if S is None:
-        return n
-    if not 1 <= S <= n:
-        raise Refusal(f"a cohort of {S} out of {n} clients is not possible; give 1 to {n}")
-    return S
 
 
 UNCLIPPED = math.inf

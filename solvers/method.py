@@ -299,3 +299,18 @@ def require_positive(method: Method, *names: str) -> None:
         above = value > 0
         if not (array_namespace(above).all(above) if hasattr(above, "shape") else above):
             raise Refusal(f"{name} = {value} of {method.name}; give a number above 0")
+
+
+def participants(S: int | None, n: int) -> int:
+    """Return the size of a cohort; n if ``S`` is None.
+
+    Raises
+    ------
+    Refusal
+        If there are not so many clients.
+    """
+    if S is None:
+        return n
+    if not 1 <= S <= n:
+        raise Refusal(f"a cohort of {S} out of {n} clients is not possible; give 1 to {n}")
+    return S

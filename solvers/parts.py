@@ -19,7 +19,9 @@ Clients = slice | NDArray[np.int64]
 """Consecutive clients, or any."""
 
 
-def part_of(problem: Problem, clients: Clients, compared: bool = True) -> Problem:
+def part_of(
+    problem: Problem, clients: Clients, compared: bool = True, *, views: bool = False
+) -> Problem:
     """Return the problem with the rows of some clients only, which has their gradients.
 
     A problem may have a method ``part`` of its own. For other problems the gradients of the part
@@ -39,7 +41,7 @@ def part_of(problem: Problem, clients: Clients, compared: bool = True) -> Proble
         own: Problem = whole.part(np.arange(whole.n)[clients])
         return own
     changes = {
-        field.name: _part(getattr(whole, field.name), problem.n, clients)
+        field.name: _part(getattr(whole, field.name), problem.n, clients, views)
         for field in fields(whole)
         if field.init
     }
@@ -54,9 +56,9 @@ def part_of(problem: Problem, clients: Clients, compared: bool = True) -> Proble
     return part
 
 
-def _part(x: Any, n: int, clients: Clients) -> Any:
+def _part(x: Any, n: int, clients: Clients, views: bool) -> Any:
     if isinstance(x, DenseRows):
-        return DenseRows(x.stack[clients].copy())
+        return DenseRows(_part(x.stack, n, clients, views))
     if isinstance(x, SparseRows):
         m, own = x.shape[1], np.arange(n)[clients]
         rows = (own[:, None] * m + np.arange(m)).ravel()
@@ -64,7 +66,7 @@ def _part(x: Any, n: int, clients: Clients) -> Any:
     if isinstance(x, Constants):
         return replace(x, L_i=x.L_i[clients])
     if isinstance(x, np.ndarray) and x.ndim > 1 and len(x) == n > 1:
-        return x[clients].copy()
+        return x[clients] if views or not isinstance(clients, slice) else x[clients].copy()
     return x
 
 

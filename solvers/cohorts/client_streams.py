@@ -12,6 +12,8 @@ from certibit.solvers.simulation.randomness import Streams, generator, key
 Draw = Callable[[Clients], NDArray[np.float64]]
 """The uniform numbers of some clients in one draw, (m,) to (m, count, 1)."""
 
+_FIRST: Clients = np.arange(1)
+
 
 class ClientStreams(Streams):
     """The streams of one run, in which every client has its own places.
@@ -28,15 +30,18 @@ class ClientStreams(Streams):
     @property
     def drawn(self) -> dict[str, NDArray[np.int64]]:
         """How many numbers of each purpose were drawn, (1,)."""
-        drawn = super().drawn
-        for purpose, count in self._passed.items():
-            drawn[purpose] = np.maximum(drawn.get(purpose, 0), np.array([count]))
-        return drawn
+        return {purpose: np.array([count]) for purpose, count in self._passed.items()}
 
     def resume(self, drawn: Mapping[str, NDArray[np.int64]]) -> None:
         """Continue after the given numbers of draws of each purpose."""
         self._passed = {purpose: int(count[0]) for purpose, count in drawn.items()}
-        super().resume(drawn)
+
+    def uniform(
+        self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]
+    ) -> NDArray[np.float64]:
+        """Draw uniform numbers of [0, 1) of a purpose that no client has alone: (*shape, 1)."""
+        rows, columns = shape
+        return self.of_clients(purpose, 1, rows * columns)(_FIRST).reshape(rows, columns, 1)
 
     def of_clients(self, purpose: str, n: int, count: int) -> Draw:
         """Draw ``count`` uniform numbers for each of n clients; return those of some on request."""
@@ -50,8 +55,8 @@ class ClientStreams(Streams):
                 found = generator(self._seed, purpose, start).random(m * count)
             else:
                 places = first + clients[:, None] * count + np.arange(count)
-                words = key(self._seed, purpose)[:, None]
-                found = uniform_numbers(*words, places.reshape(-1, 1).astype(np.uint64))
+                one, other = key(self._seed, purpose)[:, None]
+                found = uniform_numbers(one, other, places.reshape(-1, 1).astype(np.uint64))
             return np.asarray(found).reshape(m, count, 1)
 
         return numbers

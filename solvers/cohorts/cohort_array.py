@@ -96,7 +96,7 @@ class CohortArray(NDArrayOperatorsMixin):
         like: NDArray[Any] = known.like if isinstance(known, Delayed) else known
         return like
 
-    def total(self) -> NDArray[Any]:
+    def total(self) -> Any:
         """Sum over all clients, (1, d, 1).
 
         Raises
@@ -114,17 +114,17 @@ class CohortArray(NDArrayOperatorsMixin):
         if known is others:
             return crowd.n * self.rows
         outside = crowd.n - crowd.size
-        if outside and isinstance(others, VectorsOfClients):
+        if not outside:
+            return crowd.total(known)
+        if isinstance(others, VectorsOfClients):
             before = CohortArray.kept(crowd, others).known
             return others.total + crowd.total(crowd.each(np.subtract, [known, before]))
-        summed = crowd.total(known)
-        if not outside:
-            return summed
         if others is None:
             raise Refusal(
                 "a sum over all clients of vectors that only the cohort computes; such a method "
                 "needs all clients in every round: run it without by_cohort"
             )
+        summed = crowd.total(known)
         return summed + outside * others if others.any() else summed
 
     def __array_namespace__(self, api_version: str | None = None) -> "Namespace":

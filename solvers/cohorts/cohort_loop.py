@@ -187,7 +187,7 @@ class CohortLoop:
             if self._live is not None:
                 return np.full(1, np.nan)
             functions.crowd = self._channel.crowd
-            x = potential(self._method, state, functions)  # type: ignore[arg-type]
+            x = potential(self._method, state, functions)
             return x.rows if isinstance(x, CohortArray) else x
 
         return measured

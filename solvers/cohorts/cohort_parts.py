@@ -30,6 +30,6 @@ class CohortParts:
             some: slice | Clients = clients
             if clients[-1] - clients[0] == len(clients) - 1:  # one after the other
                 some = slice(int(clients[0]), int(clients[-1]) + 1)
-            self._part = part_of(self._problem, some, compared=first)
+            self._part = part_of(self._problem, some, compared=first, views=True)
             self._clients = clients
         return self._part

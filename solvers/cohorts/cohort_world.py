@@ -136,7 +136,10 @@ class CohortChannel:
                     "clients are used"
                 )
             return
-        if is_large(self.n):
+        if m == self.n:
+            self.streams.of_clients("cohort", self.n, 1)  # as many numbers as elsewhere
+            self.crowd.gather(np.arange(self.n))
+        elif is_large(self.n):
             uniforms = self.streams.uniform("cohort", _EVERYONE, (m, 1))
             self.crowd.gather(members_drawn(uniforms[:, 0, :], self.n)[:, 0])
         else:

@@ -77,9 +77,7 @@ class Crowd:
         """Return the clients of a block."""
         return self.clients[number * self._width : (number + 1) * self._width]
 
-    def rows(
-        self, function: Callable[[Clients], NDArray[Any]], *operands: Any, **about: Any
-    ) -> Any:
+    def rows(self, function: Callable[..., Any], *operands: Any, **about: Any) -> Any:
         """Return rows of the cohort as a function of clients and the operands there."""
         if self.blocks == 1:
             return function(self.clients, *operands)

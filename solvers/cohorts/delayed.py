@@ -52,8 +52,8 @@ class Delayed:
         delayed = [x for x in operands if isinstance(x, Delayed)]
         self.like, self.lasting = like, lasting
         self._blocks, self._compute, self._operands = blocks, compute, tuple(operands)
-        self._costly = not lasting and (costly or any(x._costly for x in delayed))
-        self._depth = 1 + max((x._depth for x in delayed), default=0)
+        self._costly: bool = not lasting and (costly or any(x._costly for x in delayed))
+        self._depth: int = 1 + max((x._depth for x in delayed), default=0)
         self._stored: list[Any] = []
         self._holder: Callable[[], object] = lambda: None
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from certibit.solvers.authoring import Gradients, Messages, total
-from certibit.solvers.clipping import ClippedMethod, ModelState, participants
+from certibit.solvers.clipping import ClippedMethod, ModelState
+from certibit.solvers.method import participants
 
 
 @dataclass(frozen=True)

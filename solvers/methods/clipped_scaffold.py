@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from certibit.solvers.authoring import Array, Functions, Gradients, Messages, copies, mean, total
-from certibit.solvers.clipping import ClippedMethod, participants
+from certibit.solvers.clipping import ClippedMethod
+from certibit.solvers.method import participants
 
 
 @dataclass(frozen=True)

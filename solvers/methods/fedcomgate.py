@@ -13,8 +13,11 @@ from certibit.solvers.authoring import (
     Needs,
     Solution,
     copies,
+    masked,
     mean,
+    total,
 )
+from certibit.solvers.method import participants
 
 
 @dataclass(frozen=True)
@@ -29,13 +32,15 @@ class State:
 class FedCOMGATE(Method):
     """FedCOMGATE for min (1/n) sum_i f_i(x), with exact gradients and C_i in U(omega).
 
-    Each round::
+    Each round, for all clients or for those of a random cohort of size S::
 
         y_i <- x, then K times    y_i <- y_i - eta (grad f_i(y_i) - delta_i)
         m_i = C_i((x - y_i)/eta)                              sent by client i
-        m_mean = (1/n) sum_i m_i                              broadcast by the server
+        m_mean = (1/S) sum_i m_i                              broadcast by the server
         x <- x - eta gamma_s m_mean
         delta_i <- delta_i + (alpha/K) (m_i - m_mean)
+
+    If S < n, the server first sends x to the cohort; else all clients have it.
 
     Parameters
     ----------
@@ -46,10 +51,13 @@ class FedCOMGATE(Method):
     alpha : float
         Damping of the tracking. The published method has alpha = 1, with which delta_i diverges
         for omega > 1: its error is multiplied by about omega. alpha <= 1/(1 + omega) converges.
+    S : int, optional
+        Clients of a round, at least two of several; all, as published, if left open.
 
     Notes
     -----
-    Source: Haddadpour, Kamani, Mokhtari, Mahdavi, arXiv:2007.01154; the damping is ours.
+    Source: Haddadpour, Kamani, Mokhtari, Mahdavi, arXiv:2007.01154; damping and cohorts are
+    ours.
 
     Examples
     --------
@@ -65,6 +73,7 @@ class FedCOMGATE(Method):
     eta: float
     gamma_s: float
     alpha: float
+    S: int | None = None
 
     name: ClassVar[str] = "fedcomgate"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
@@ -75,14 +84,17 @@ class FedCOMGATE(Method):
         return State(x, copies(0 * x, problem.n))
 
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
-        y = s.x
+        size = participants(self.S, problem.n)
+        cohort = channel.cohort(size)
+        x = s.x if size == problem.n else channel.broadcast(s.x, cohort)
+        y = x
         for _ in range(self.K):
-            y = y - self.eta * (problem.grad(y) - s.delta)
-        m = channel.uplink((s.x - y) / self.eta)
-        m_mean = channel.broadcast(mean(m))
+            y = y - self.eta * (problem.grad(y, active=size) - s.delta)
+        m = channel.uplink((x - y) / self.eta, cohort)
+        m_mean = channel.broadcast(total(m) / size, cohort)
         return State(
-            x=s.x - self.eta * self.gamma_s * m_mean,
-            delta=s.delta + self.alpha / self.K * (m - m_mean),
+            x=x - self.eta * self.gamma_s * m_mean,
+            delta=s.delta + self.alpha / self.K * masked(cohort, m - m_mean),
         )
 
     def model(self, s: State) -> Array:

@@ -23,6 +23,9 @@ from certibit.solvers.methods.tamuna import TAMUNA
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
+from certibit.theory.catalogue.covered_run import run
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
 
 
 def states(method, problem, *, iterations=40, seed=0):
@@ -226,6 +229,7 @@ TRAFFIC = {
     ),
     "fedcomgate natural": (FedCOMGATE(3, 0.01, 1.0, 0.5), NATURAL, 9 * D, D, 3),
     "fedcomgate rand-k": (FedCOMGATE(3, 0.01, 1.0, 0.5), RAND, 2 * (32 + 3), D, 3),
+    "fedcomgate sampled": (FedCOMGATE(3, 0.01, 1.0, 0.5, S=2), NATURAL, 9 * D / 2, D, 3 / 2),
 }  # fmt: skip
 
 
@@ -263,6 +267,34 @@ def test_gradskip_counts_what_it_evaluates(q, p):
     per_round = trace.final("gradients").mean() / rounds
     tolerance = 6 * np.sqrt(1 - ends) / ends / np.sqrt(seeds * rounds)
     assert abs(per_round - 1 / ends) <= tolerance + 1e-12
+
+
+def test_fedcomgate_with_a_cohort_by_hand():
+    """Rounds of two of four clients, whose sum of trackings stays 0; the others stay as they are.
+
+    That the method converges with cohorts is proved by a certificate at one point.
+    """
+    problem = Quadratic.random(N, D, mu=1.0, L=10.0)
+    K, eta, gamma_s, alpha, S = 3, 0.01, 1.2, 0.5, 2
+    method = FedCOMGATE(K, eta, gamma_s, alpha, S)
+    x, delta = problem.x_0[0, :, 0], np.zeros((N, D))
+    for s in states(method, problem, iterations=20)[1:]:
+        moved = np.flatnonzero((s.delta[:, :, 0] != delta).any(axis=1))
+        assert len(moved) == S
+        y = np.repeat(x[None], N, axis=0)
+        for _ in range(K):
+            y = y - eta * (problem.grad(y[:, :, None])[:, :, 0] - delta)
+        m = ((x - y) / eta)[moved]
+        x = x - eta * gamma_s * m.mean(axis=0)
+        delta[moved] += alpha / K * (m - m.mean(axis=0))
+        np.testing.assert_allclose(s.x[0, :, 0], x, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(s.delta[:, :, 0], delta, rtol=1e-9, atol=1e-11)
+        delta = s.delta[:, :, 0].copy()
+    proof = certify(FedCOMGATE(2, 0.002, 1.0, 0.5, S=2), FunctionClass(3, 1.0, 10.0, omega=1.0))
+    assert proof.factor < 0.9921
+    assert proof.verify() < 0.9921
+    with pytest.raises(Refusal, match="n <= S"):
+        run(method, problem, compressor("natural"), strict=True)
 
 
 @pytest.mark.parametrize("rule", ["published", "damped"])

@@ -12,7 +12,7 @@ from certibit.theory.theorem import Condition, Theorem
 
 
 class Damped(Theorem):
-    """FedCOMGATE with alpha <= 1/(1 + omega) and exact gradients, per round.
+    """FedCOMGATE of all clients, with alpha <= 1/(1 + omega) and exact gradients, per round.
 
     If gamma_s >= 1 and eta_s = K eta gamma_s <= 1/(L (5 + 8 omega_av)), then
     tau = max{1 - eta_s mu/2, 1 - alpha/2}, for every K, of
@@ -42,6 +42,7 @@ class Damped(Theorem):
             Condition("1 <= gamma_s", 1.0, m.gamma_s),
             Condition("0 < alpha", 0.0, m.alpha, strict=True),
             Condition("alpha <= 1/(1 + omega)", m.alpha, 1 / (1 + setting.omega)),
+            Condition("n <= S", setting.n, setting.n if m.S is None else m.S),
         )
 
     def lyapunov(
@@ -79,7 +80,7 @@ CARD = Card(
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(lambda c, n: (FedCOMGATE(1, 0.6 / c.L, 1.5, 0.8), GD(0.9 / c.L)),),
-    roles={"eta": Role.STEP_SIZE, "gamma_s": Role.STEP_SIZE, "K": Role.COUNT},
+    roles={"eta": Role.STEP_SIZE, "gamma_s": Role.STEP_SIZE, "K": Role.COUNT, "S": Role.COUNT},
     colour="#661100",
     marker="*",
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import comb, inf, lgamma, log
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class OrbitChannel(Scripted):
     def cohort(self, m: int) -> ClientMask:
         """Draw m of n clients."""
         check_cohort(m, self.n)
-        return self._some(m, self.cells)
+        return self._some(index(m), self.cells)
 
     def ownership(self, s: int, cohort: Array | None = None) -> ClientMask:
         """Draw the owners of every feature: uniform s-subsets of the cohort."""

@@ -198,16 +198,24 @@ LOCAL_TRAINING_FAULTS = [
         None,
         (
             "uncompressed control variates (field)",
-            "self.alpha / self.K * (m - m_mean)",
-            "self.alpha / self.K * ((s.x - y) / self.eta - m_mean)",
+            "self.alpha / self.K * masked(cohort, m - m_mean)",
+            "self.alpha / self.K * masked(cohort, (x - y) / self.eta - m_mean)",
         ),
-        ("tracking without K", "self.alpha / self.K * (m - m_mean)", "self.alpha * (m - m_mean)"),
-        ("tracking without the mean", "(m - m_mean)", "m"),
+        (
+            "tracking without K",
+            "self.alpha / self.K * masked(cohort, m - m_mean)",
+            "self.alpha * masked(cohort, m - m_mean)",
+        ),
+        ("tracking without the mean", "masked(cohort, m - m_mean)", "masked(cohort, m)"),
         (
             "difference without 1/eta",
-            "channel.uplink((s.x - y) / self.eta)",
-            "channel.uplink(s.x - y)",
+            "channel.uplink((x - y) / self.eta, cohort)",
+            "channel.uplink(x - y, cohort)",
         ),
-        ("tracking turned", "(problem.grad(y) - s.delta)", "(problem.grad(y) + s.delta)"),
+        (
+            "tracking turned",
+            "(problem.grad(y, active=size) - s.delta)",
+            "(problem.grad(y, active=size) + s.delta)",
+        ),
     ),
 ]
