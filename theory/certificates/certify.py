@@ -25,7 +25,7 @@ from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 GIVEN_UP = 1e-6
-"""Relative part of a decrease that is found that its proof with a readable form may miss."""
+"""Relative part of a decrease that a proof with a stated or with a readable form may miss."""
 
 
 @one_thread()
@@ -51,8 +51,8 @@ def certify(
     potential : Potential or "search", optional
         The Lyapunov function; by default that of the method's first theorem. Without a theorem, or
         with "search", a quadratic form of the state is searched for; a theorem's Lyapunov function
-        is used if it proves more. If the card moves the boundary between steps, the certificate is
-        about these steps.
+        is used unless the form proves more, by 1e-6 of it. If the card moves the boundary between
+        steps, the certificate is about these steps.
 
     Raises
     ------
@@ -101,7 +101,8 @@ def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potenti
         with suppress(Refusal, ArithmeticError, ValueError):
             found.append(proof_of(method, functions, potential))
     reason = Refusal("no potential is stated, and none is found")
-    above = max((proof.decrease for proof in found), default=-np.inf)
+    enough = (proof.decrease + GIVEN_UP * abs(proof.decrease) for proof in found)
+    above = max(enough, default=-np.inf)
     try:
         decrease, forms = searched_potential(method, functions, above)
         for potential in forms:

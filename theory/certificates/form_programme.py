@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
@@ -154,11 +154,12 @@ class FormProgramme:
         return flat(matrices) * self.table
 
     def best(
-        self, close: float = CLOSE, least: float | None = None
+        self, close: float = CLOSE, least: float = -np.inf, enough: float = np.inf
     ) -> tuple[Rational, list[Rational]]:
         """Return the largest decrease t of a form, and its u.
 
-        With a ``least`` it is one that tells whether there is a larger one.
+        The search ends before where t is more than ``enough``, or seen to remain below the
+        ``least``.
 
         Raises
         ------
@@ -183,9 +184,9 @@ class FormProgramme:
             self.programme,
             lifted,
             close,
-            lambda numbers: least is not None and numbers[0] > rational(least),
+            lambda numbers: float(arb(numbers[0])) > enough,
             bounded=False,
-            least=-np.inf if least is None else least,
+            least=least,
         )
         t, *found = path.numbers
         return t, found
@@ -214,7 +215,7 @@ def best_weights(step: RationalStep, least: float | None = None) -> tuple[float,
     programme = FormProgramme(
         replace(one, now=tuple(now), after=tuple(after)), (), ones, [SMALLEST_WEIGHT] * len(used)
     )
-    t, free = programme.best(least=least)
+    t, free = programme.best() if least is None else programme.best(least=least, enough=least)
     weights = [0.0] * len(given)
     for place, share in zip(used, programme.weights(free), strict=True):
         weights[place] = given[place] * float(fraction(share * len(used)))

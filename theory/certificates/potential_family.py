@@ -179,7 +179,9 @@ class Family:
             self.step.method.inner, self.functions, self.start.spread(), trusted=True
         ).weighted
 
-    def best(self, close: float = CLOSE) -> tuple[float, Weights, NearForms]:
+    def best(
+        self, close: float = CLOSE, above: float = -np.inf
+    ) -> tuple[float, Weights, NearForms]:
         """Return the largest decrease of a form, proved, a sparse one, and what is near that.
 
         It is at least 0, and with multiples of what is known of its gradients at least
@@ -189,7 +191,7 @@ class Family:
         Raises
         ------
         Refusal
-            If no finite factor is proved of the unit.
+            If no finite factor is proved of the unit, or no decrease ``above`` a given one.
         """
         programme = FormProgramme(
             self.exact,
@@ -197,11 +199,14 @@ class Family:
             self.rational(self.unit),
             self.rational([SMALLEST * x for x in self._floor()]),
         )
-        decrease, free = programme.best(close)
-        near = NearForms.of(programme, decrease, free)
+        t, free = programme.best(close, least=above)
+        decrease = float(fraction(t))
+        if decrease <= above:
+            raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
+        near = NearForms.of(programme, t, free)
         weights = programme.weights(list(map(rational_of, near.there.numbers[1:])))
         found = (*(0.0,) * self.unused, *map(float, map(fraction, weights)))
-        return float(fraction(decrease)), found, near
+        return decrease, found, near
 
     @property
     def unused(self) -> int:

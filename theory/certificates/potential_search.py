@@ -51,9 +51,7 @@ def searched_potential(
     family = Family.largest(method, functions)
     if 1 < len(functions.kinds) <= MOST_CLASSES:
         family = Family.largest(method, functions, functions.counts)
-    decrease, best, near = family.best()
-    if decrease <= above:
-        raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
+    decrease, best, near = family.best(above=above)
     plain, readable = family.potential(best), _readable(family, best, near)
     return decrease, (plain,) if readable is None else (readable, plain)
 

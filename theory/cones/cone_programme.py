@@ -9,6 +9,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
 from certibit.theory.cones.direction_equations import Floats
+from certibit.theory.cones.double_doubles import Doubles
 from certibit.theory.cones.triangles import order_of, upper_rows
 
 Number = Any
@@ -23,7 +24,7 @@ SHORTEST = 0.1
 
 
 class TooFewBitsError(Exception):
-    """The sign of a number is not known, or few of its digits."""
+    """The sign of a number is not known."""
 
 
 Changes = tuple[list[arb_mat], arb_mat]
@@ -64,24 +65,14 @@ class ConeProgramme:
         point = arb_mat([[arb(1)], *([arb(x)] for x in numbers)])
         return [own * point for own in self.sums], self.lines * point
 
-    def along(self, columns: arb_mat) -> Changes:
-        """Return what directions change, one in each column."""
-        blocks = [without_column(own, 0) * columns for own in self.sums]
-        return blocks, without_column(self.lines, 0) * columns
-
-    def tangent(self, directions: "Directions", _: Sequence[Number]) -> Changes:
-        """Return what directions change at a point: the same everywhere."""
-        return directions.changes(self)
-
     @cached_property
-    def rounded(self) -> Floats:
-        """What maps (1, v) to all triangles, then to the rows, in floats."""
-        return np.concatenate([in_floats(own) for own in (*self.sums, self.lines)])
+    def rounded(self) -> Doubles:
+        """What maps (1, v) to all triangles, then to the rows."""
+        return Doubles.rounded(below((*self.sums, self.lines)))
 
-    def rounded_tangent(self, columns: Floats, _: Floats) -> tuple[Floats, Floats]:
-        """Return the tangent in floats, and the sums of the sizes of what it is the sum of."""
-        own = self.rounded[:, 1:]
-        return own @ columns, np.abs(own) @ np.abs(columns)
+    def tangent(self, directions: "Directions", _: Sequence[Number]) -> Doubles:
+        """Return what directions change at a point, one in each column: the same everywhere."""
+        return directions.changes(self)
 
     def rescaling(self, *_: Any) -> Floats | float:
         """Return 0: v has one scale only."""
@@ -125,24 +116,13 @@ class RatioProgramme:
         below, slopes = self.below.at(numbers)
         return [a - b * t for a, b in zip(above, below, strict=True)], rows - slopes * t
 
-    def tangent(self, directions: "Directions", numbers: Sequence[Number]) -> Changes:
+    def tangent(self, directions: "Directions", numbers: Sequence[Number]) -> Doubles:
         """Return what directions change at a point."""
-        t, first = arb(numbers[0]), arb_mat(directions.columns.tolist()[:1])
-        below, slopes = self.below.at(numbers)
-        (above, rows), (slower, less) = map(directions.changes, (self.above, self.below))
-        blocks = [a - b * t - c * first for a, b, c in zip(above, slower, below, strict=True)]
-        return blocks, rows - less * t - slopes * first
-
-    def rounded_tangent(self, columns: Floats, numbers: Floats) -> tuple[Floats, Floats]:
-        """Return the tangent in floats, and the sums of the sizes of what it is the sum of."""
-        above, size = self.above.rounded_tangent(columns, numbers)
-        below, less = self.below.rounded_tangent(columns, numbers)
-        t, point, slower = numbers[0], np.array([1.0, *numbers]), self.below.rounded
-        here, most = slower @ point, np.abs(slower) @ np.abs(point)
-        return (
-            above - t * below - np.outer(here, columns[0]),
-            size + abs(t) * less + np.outer(most, np.abs(columns[0])),
-        )
+        blocks, lines = self.below.at(numbers)
+        here = Doubles.rounded(-below((*blocks, lines)))
+        t = Doubles.rounded(arb_mat([[-arb(numbers[0])]]))
+        above, slower = map(directions.changes, (self.above, self.below))
+        return above + t * slower + here * directions.columns[:1]
 
     def rescaling(self, columns: Floats, numbers: Floats, dual: Floats) -> Floats:
         """Return s: with (1, v) + change + s (1, v) every direction leaves <dual, B> as it is.
@@ -150,7 +130,7 @@ class RatioProgramme:
         All is homogeneous in (1, v). A tangent programme in which <dual, B> is constant is right to
         the second order where the dual point sees something: its gap is one of the programme.
         """
-        slower = dual @ self.below.rounded
+        slower = dual @ self.below.rounded.whole
         return -(slower[1:] @ columns) / float(slower @ [1.0, *numbers])
 
     def part_of(self, change: Sequence[arb], part: float, scale: float) -> list[arb]:
@@ -168,36 +148,32 @@ class RatioProgramme:
 class Directions:
     """Directions of v, one in each column: (m, m)."""
 
-    columns: arb_mat
-    known: dict[int, Changes] = field(default_factory=dict)
-
-    @cached_property
-    def rounded(self) -> Floats:
-        """The columns in floats."""
-        return in_floats(self.columns)
+    columns: Doubles
+    known: dict[int, Doubles] = field(default_factory=dict)
 
     @classmethod
     def unit(cls, m: int) -> "Directions":
         """Return the directions in which one of the v_j changes."""
-        return cls(arb_mat(m, m, [arb(i == j) for i in range(m) for j in range(m)]))
+        return cls(Doubles.of(np.eye(m)))
 
-    def changes(self, programme: ConeProgramme) -> Changes:
+    def changes(self, programme: ConeProgramme) -> Doubles:
         """Return what they change in a programme, which is computed once."""
         if id(programme) not in self.known:
-            self.known[id(programme)] = programme.along(self.columns)
+            self.known[id(programme)] = programme.rounded[:, 1:] @ self.columns
         return self.known[id(programme)]
 
-    def gain(self, gain: Sequence[Number]) -> list[arb]:
+    def gain(self, gain: Sequence[Number]) -> Floats:
         """Return what they add to what is maximised: (m,)."""
-        return (arb_mat([list(map(arb, gain))]) * self.columns).entries()
+        return (Doubles.rounded(arb_mat([list(map(arb, gain))])) @ self.columns).whole[0]
 
     def turned(self, change: Floats) -> "Directions":
         """Return combinations of the directions."""
-        return Directions(self.columns * _exact(change))
+        return Directions(self.columns @ Doubles.of(change))
 
     def step(self, lengths: Floats) -> list[arb]:
         """Return what v changes by."""
-        return (self.columns * _exact(lengths[:, None])).entries()
+        found = self.columns @ Doubles.of(lengths[:, None])
+        return [arb(x) + arb(y) for x, y in zip(found.whole.flat, found.rest.flat, strict=True)]
 
 
 def is_positive(number: arb) -> bool:
@@ -252,10 +228,11 @@ def value_of(gain: Sequence[Number], numbers: Sequence[Number]) -> arb:
     return sum((arb(g) * x for g, x in zip(gain, numbers, strict=True)), arb(0))
 
 
+def below(matrices: Sequence[arb_mat]) -> arb_mat:
+    """Return matrices one below the other."""
+    return arb_mat([row for own in matrices for row in own.tolist()])
+
+
 def without_column(matrix: arb_mat, place: int) -> arb_mat:
     """Return a matrix without one of its columns."""
     return arb_mat([row[:place] + row[place + 1 :] for row in matrix.tolist()])
-
-
-def _exact(matrix: Floats) -> arb_mat:
-    return arb_mat([[arb(float(x)) for x in row] for row in matrix])

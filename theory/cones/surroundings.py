@@ -5,30 +5,31 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
-    MOST_BITS,
     Changes,
     ConeProgramme,
     Directions,
     Number,
     RatioProgramme,
-    TooFewBitsError,
     in_floats,
     is_positive,
     root_of,
     value_of,
+    without_column,
 )
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
 from certibit.theory.cones.triangles import (
+    changed,
     congruence,
     from_triangle,
     plain_square,
-    rounded_congruence,
+    precisely_changed,
     triangle_places,
+    triangle_weights,
 )
 
 MOST_TURNS = 4
@@ -36,9 +37,6 @@ MOST_TURNS = 4
 
 PRECISE = 1e7
 """How many times larger than what directions change its terms may be for floats to compute it."""
-
-VAGUE = 1e-12
-"""Relative radius of a number that is known too little of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,19 +87,13 @@ class Surroundings:
 
     def anew(self) -> "Surroundings":
         """Return the same, computed in the bits that there are now."""
-        directions = Directions(self.directions.columns.mid())
-        here = Surroundings.of(self.programme, self.numbers, directions)
+        here = Surroundings.of(self.programme, self.numbers, self.directions)
         return self if here is None else here
 
     @property
     def value(self) -> arb:
         """What is maximised: g . v."""
         return value_of(self.programme.gain, self.numbers)
-
-    @cached_property
-    def tangent(self) -> Changes:
-        """What directions change here."""
-        return self.programme.tangent(self.directions, self.numbers)
 
     def conditioned(self) -> "Surroundings":
         """Return the same with directions of which none almost follows from others."""
@@ -114,43 +106,30 @@ class Surroundings:
         return here
 
     @cached_property
-    def intervals(self) -> list[arb_mat]:
-        """The triangles of T' B_j T, by blocks, then the changes of rows relative to these."""
-        pairs = zip(self.roots, self.tangent[0], strict=True)
-        lines = zip(self.tangent[1].tolist(), self.slack, strict=True)
-        ratios = arb_mat([[x / slack for x in line] for line, slack in lines])
-        return [*(congruence(root) * own for (root, _), own in pairs), ratios]
+    def rows(self) -> Floats:
+        """The triangles of T' B_j T, then the changes of rows relative to these: (N, m)."""
+        tangent = self.programme.tangent(self.directions, self.numbers)
+        ends = zip([0, *self._ends], self._ends, strict=False)
+        blocks = [tangent[first:end] for first, end in ends]
+        found = [changed(turn, own.whole) for turn, own in zip(self._turns, blocks, strict=True)]
+        found.append(tangent.whole[self._ends[-1] :] / self._slack[:, None])
+        lengths = np.abs(np.concatenate(found)).sum(axis=0)
+        for place, (turn, own) in enumerate(zip(self._turns, blocks, strict=True)):
+            most = changed(np.abs(turn), np.abs(own.whole)).sum(axis=0)
+            if np.any(most > PRECISE * lengths):
+                found[place] = precisely_changed(turn, own)
+        weights = [*map(triangle_weights, self.programme.sizes), np.ones(len(self.slack))]
+        return np.concatenate(found) * np.concatenate(weights)[:, None]
 
     @cached_property
-    def rows(self) -> Floats:
-        """The same in floats, one below the other: (N, m)."""
-        found, precise = self._rounded
-        if precise:
-            return found
-        found = np.concatenate([in_floats(own) for own in self.intervals])
-        sizes = np.abs(found[: len(found) - len(self.slack)]).sum(axis=0).tolist()
-        for own, k in zip(self.intervals, self.programme.sizes, strict=False):
-            if ctx.prec == MOST_BITS:
-                break
-            traces = (
-                arb_mat([[int(i == j) for i, j in zip(*triangle_places(k), strict=True)]]) * own
-            )
-            pairs = zip(traces.entries(), sizes, strict=True)
-            if any(float(x.rad()) > VAGUE * size for x, size in pairs):
-                raise TooFewBitsError
-        return found
+    def _turns(self) -> list[Floats]:
+        """T in floats, by blocks."""
+        return [in_floats(root) for root, _ in self.roots]
 
-    @property
-    def _rounded(self) -> tuple[Floats, bool]:
-        """The rows as computed in floats, and whether these are precise enough."""
-        tangent, sizes = self.programme.rounded_tangent(self.directions.rounded, self._point)
-        turns = [rounded_congruence(in_floats(root)) for root, _ in self.roots]
-        turns.append(np.diag([1 / float(x) for x in self.slack]))
-        parts = (np.split(own, self._ends) for own in (tangent, sizes))
-        triples = list(zip(turns, *parts, strict=True))
-        found = np.concatenate([turn @ own for turn, own, _ in triples])
-        most = sum(np.sum(np.abs(turn) @ size, axis=0) for turn, _, size in triples)
-        return found, bool(np.all(most <= PRECISE * np.abs(found).sum(axis=0)))
+    @cached_property
+    def _slack(self) -> Floats:
+        """What the rows are, in floats."""
+        return np.array([float(x) for x in self.slack])
 
     @property
     def _ends(self) -> NDArray[np.intp]:
@@ -175,14 +154,14 @@ class Surroundings:
     @cached_property
     def slopes(self) -> Floats:
         """What directions add to what is maximised: (m,)."""
-        return np.array([float(x) for x in self.directions.gain(self.programme.gain)])
+        return self.directions.gain(self.programme.gain)
 
     def rescaling(self, dual: ConePoint) -> Floats | float:
         """Return how the scale of v changes in every direction, at a dual point."""
         matrices, numbers = self.plain(dual)
         full = ((x + x.T - np.diag(np.diag(x)))[triangle_places(len(x))] for x in matrices)
         flat = np.concatenate([*full, numbers])
-        return self.programme.rescaling(self.directions.rounded, self._point, flat)
+        return self.programme.rescaling(self.directions.columns.whole, self._point, flat)
 
     def moved(self, step: Floats, part: float, scale: float) -> "Surroundings | None":
         """Return the surroundings after part of a step; None if that is not strictly feasible."""
@@ -209,16 +188,14 @@ class Surroundings:
 
     def plain(self, dual: ConePoint) -> tuple[tuple[Floats, ...], Floats]:
         """Return the matrices and numbers of a dual point without coordinates."""
-        roots = [in_floats(root) for root, _ in self.roots]
-        matrices = tuple(r @ x @ r.T for r, x in zip(roots, dual.matrices, strict=True))
-        return matrices, dual.weights / np.array([float(x) for x in self.slack])
+        matrices = tuple(r @ x @ r.T for r, x in zip(self._turns, dual.matrices, strict=True))
+        return matrices, dual.weights / self._slack
 
     def seen_dual(self, matrices: Sequence[Floats], numbers: Floats) -> Floats:
         """Return a dual point in these coordinates, as triangles and numbers."""
         inverses = [in_floats(inverse) for _, inverse in self.roots]
         pairs = zip(inverses, matrices, strict=True)
-        slack = np.array([float(x) for x in self.slack])
-        return ConePoint(tuple(r @ x @ r.T for r, x in pairs), numbers * slack).flat
+        return ConePoint(tuple(r @ x @ r.T for r, x in pairs), numbers * self._slack).flat
 
     def misfit(self, dual: ConePoint) -> float:
         """Return how far a dual point is from its equations, in floats."""
@@ -233,10 +210,16 @@ class Surroundings:
         The dual point is moved the shortest way to where its equations hold. That point is not
         known, but the intervals that are computed have it in them, and it is positive.
         """
-        columns = arb_mat([row for own in self.intervals for row in own.tolist()])
+        *blocks, lines = (
+            without_column(own, 0) for own in (*self.programme.sums, self.programme.lines)
+        )
+        pairs = zip(self.roots, blocks, strict=True)
+        rows = [row for (root, _), own in pairs for row in (congruence(root) * own).tolist()]
+        pairs = zip(lines.tolist(), self.slack, strict=True)
+        columns = arb_mat([*rows, *([x / slack for x in line] for line, slack in pairs)])
         system = columns.transpose()
         point = arb_mat([[arb(float(x))] for x in dual.flat])
-        missing = system * point + arb_mat([[x] for x in self.directions.gain(self.programme.gain)])
+        missing = system * point + arb_mat([[arb(x)] for x in self.programme.gain])
         try:
             shift = (system * columns).solve(missing)
         except ZeroDivisionError:

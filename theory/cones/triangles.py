@@ -10,6 +10,7 @@ from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from certibit.theory.cones.direction_equations import Floats
+from certibit.theory.cones.double_doubles import Doubles
 
 
 @lru_cache
@@ -17,6 +18,13 @@ def triangle_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return row and column of every entry of the triangle of a (k, k) matrix."""
     columns, rows = np.tril_indices(k)
     return rows, columns
+
+
+@lru_cache
+def triangle_weights(k: int) -> Floats:
+    """Return 1 for every entry of a triangle that is once in its matrix, else the root of 2."""
+    rows, columns = triangle_places(k)
+    return np.where(rows == columns, 1.0, 2**0.5)
 
 
 @lru_cache
@@ -45,7 +53,7 @@ def triangle(matrices: Floats) -> Floats:
     [1.0, 2.828, 3.0]
     """
     rows, columns = triangle_places(matrices.shape[-1])
-    found: Floats = matrices[..., rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
+    found: Floats = matrices[..., rows, columns] * triangle_weights(matrices.shape[-1])
     return found
 
 
@@ -54,6 +62,12 @@ def from_triangle(triangles: Floats) -> Floats:
     k = order_of(triangles.shape[-1])
     found: Floats = triangles[..., _square_of(k)] * np.where(np.eye(k), 1.0, 0.5**0.5)
     return found
+
+
+def changed(turn: Floats, triangles: Floats) -> Floats:
+    """Return the triangles of T' X T for those of X, in columns; no entry is multiplied."""
+    rows, columns = triangle_places(len(turn))
+    return (turn.T @ triangles.T[:, _square_of(len(turn))] @ turn)[:, rows, columns].T
 
 
 def plain_square(entries: Sequence[arb]) -> arb_mat:
@@ -69,12 +83,14 @@ def upper_rows(sums: Any) -> list[list[Any]]:
     return [rows[i * k + j] for i, j in zip(*triangle_places(k), strict=True)]
 
 
-def rounded_congruence(turn: Floats) -> Floats:
-    """Return :func:`congruence` in floats."""
+def precisely_changed(turn: Floats, triangles: Doubles) -> Floats:
+    """Return :func:`changed`, computed with twice the digits."""
     rows, columns = triangle_places(len(turn))
-    other = turn[columns][:, rows] * turn[rows][:, columns] * (rows != columns)[:, None]
-    found = turn[rows][:, rows] * turn[columns][:, columns] + other
-    return found.T * np.where(rows == columns, 1.0, 2**0.5)[:, None]
+    own = Doubles.of(turn.T)
+    across = own[np.ix_(rows, columns)] * own[np.ix_(columns, rows)]
+    apart = Doubles.of(np.where(rows == columns, 0.0, 1.0))
+    change = own[np.ix_(rows, rows)] * own[np.ix_(columns, columns)] + across * apart
+    return (change @ triangles).whole
 
 
 def congruence(turn: arb_mat) -> arb_mat:

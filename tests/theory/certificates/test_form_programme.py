@@ -18,7 +18,15 @@ from certibit.theory.cones.cone_programme import (
     RatioProgramme,
     in_floats,
 )
-from certibit.theory.cones.triangles import congruence, from_triangle, triangle, triangle_places
+from certibit.theory.cones.double_doubles import Doubles
+from certibit.theory.cones.triangles import (
+    changed,
+    congruence,
+    from_triangle,
+    precisely_changed,
+    triangle,
+    triangle_places,
+)
 from certibit.theory.function_class import FunctionClass
 
 
@@ -59,14 +67,13 @@ def test_the_tangent_of_a_ratio_is_its_change():
         return ConeProgramme.of([1, 0], [fmpq_mat(sums.tolist())], fmpq_mat(lines.tolist()))
 
     programme, point = RatioProgramme(drawn(), drawn()), np.array([3, 2])
-    (triangles,), rows = programme.tangent(Directions.unit(2), point.tolist())
-    for j, step in enumerate(np.eye(2, dtype=int)):
+    tangent = programme.tangent(Directions.unit(2), point.tolist())
+    assert not tangent.rest.any()
+    for step, known in zip(np.eye(2, dtype=int), tangent.whole.T, strict=True):
         above, below = (programme.at((point + sign * step).tolist()) for sign in (1, -1))
-        for one, other, known in (
-            (above[0][0], below[0][0], triangles),
-            (above[1], below[1], rows),
-        ):
-            assert ((one - other) / 2).entries() == [row[j] for row in known.tolist()]
+        pairs = zip((*above[0], above[1]), (*below[0], below[1]), strict=True)
+        changes = [x for one, other in pairs for x in ((one - other) / 2).entries()]
+        assert changes == known.tolist()
 
 
 @pytest.mark.parametrize("name", ["diana", "marina", "gd"])
@@ -94,6 +101,32 @@ def test_a_form_that_is_not_positive_begins_no_search():
         programme.best()
 
 
+def test_double_doubles_are_added_and_multiplied_to_a_hundred_bits():
+    """Beside exact numbers: sums and products of entries, and products of matrices."""
+    rng = np.random.default_rng(2)
+
+    def drawn(*shape):
+        whole = rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 6, shape)
+        return Doubles(whole, whole * 1e-17 * rng.standard_normal(shape))
+
+    def exact(one):
+        first, second = (
+            [fmpq(*x.as_integer_ratio()) for x in own.flat] for own in vars(one).values()
+        )
+        return fmpq_mat(*one.whole.shape, [x + y for x, y in zip(first, second, strict=True)])
+
+    def error(found, right):
+        return max(abs(float(x.p) / float(x.q)) for x in (exact(found) - right).entries())
+
+    a, b, c = drawn(4, 60), drawn(60, 5), drawn(4, 60)
+    both = zip(exact(a).entries(), exact(c).entries(), strict=True)
+    size = np.abs(a.whole).max() * np.abs(b.whole).max()
+    assert error(a @ b, exact(a) * exact(b)) < 2.0**-100 * size
+    assert error(a + c, exact(a) + exact(c)) < 2.0**-100 * np.abs(a.whole + c.whole).max()
+    products = fmpq_mat(4, 60, [x * y for x, y in both])
+    assert error(a * c, products) < 2.0**-100 * np.abs(a.whole * c.whole).max()
+
+
 def test_triangles_of_changed_coordinates_are_those_of_the_matrix():
     rng = np.random.default_rng(1)
     turn, symmetric = rng.standard_normal((2, 5, 5))
@@ -103,5 +136,8 @@ def test_triangles_of_changed_coordinates_are_those_of_the_matrix():
     seen = in_floats(congruence(arb_mat(turn.tolist())) * entries)[:, 0]
     expected = turn.T @ symmetric @ turn
     assert seen == pytest.approx(triangle(expected))
+    plain = symmetric[rows, columns][:, None]
+    for found in (changed(turn, plain), precisely_changed(turn, Doubles.of(plain))):
+        assert found[:, 0] == pytest.approx(expected[rows, columns])
     assert from_triangle(seen) == pytest.approx(expected)
     assert seen @ seen == pytest.approx(np.sum(expected**2))

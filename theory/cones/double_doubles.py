@@ -1,0 +1,102 @@
+"""Matrices of numbers with twice the digits of floats, each the sum of two floats.
+
+Products are sums of products of pieces with so few bits that floats compute them exactly.
+
+Sources: Dekker, A floating-point technique for extending the available precision (1971); Ozaki,
+Ogita, Oishi, Rump, Error-free transformations of matrix multiplication (2012).
+"""
+
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+from flint import arb_mat
+
+from certibit.theory.cones.direction_equations import Floats
+
+PIECES = 5
+"""Into how many pieces of about 21 bits numbers are cut."""
+
+SPLITTER = 2.0**27 + 1
+"""What cuts a float into two halves: Veltkamp's constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Doubles:
+    """A matrix as the sum of a rounded one and of what was rounded off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row, column = np.array([[1.0, 1.0, -1.0]]), np.array([[1.0], [2.0**-99], [1.0]])
+    >>> (Doubles.of(row) @ Doubles.of(column)).whole.item() == 2.0**-99
+    True
+    """
+
+    whole: Floats
+    rest: Floats
+
+    @classmethod
+    def of(cls, matrix: Floats) -> "Doubles":
+        """Return a matrix of floats as what it is."""
+        return cls(matrix, np.zeros(matrix.shape))
+
+    @classmethod
+    def rounded(cls, matrix: arb_mat) -> "Doubles":
+        """Round a matrix to about 106 bits."""
+        entries, shape = matrix.entries(), (matrix.nrows(), matrix.ncols())
+        whole = [float(x) for x in entries]
+        rest = [float(x - y) for x, y in zip(entries, whole, strict=True)]
+        return cls(np.array(whole).reshape(shape), np.array(rest).reshape(shape))
+
+    def __getitem__(self, places: Any) -> "Doubles":
+        return Doubles(self.whole[places], self.rest[places])
+
+    def __add__(self, other: "Doubles") -> "Doubles":
+        total, lost = _sum(self.whole, other.whole)
+        return Doubles(*_sum(total, lost + (self.rest + other.rest)))
+
+    def __mul__(self, other: "Doubles") -> "Doubles":
+        """Return the products of entries."""
+        a, b = self.whole, other.whole
+        total, (high, low), (more, less) = a * b, _halves(a), _halves(b)
+        lost = ((high * more - total) + high * less + low * more) + low * less
+        return Doubles(*_sum(total, lost + (a * other.rest + self.rest * b)))
+
+    def __matmul__(self, other: "Doubles") -> "Doubles":
+        """Return the product of matrices."""
+        inner = max(len(other.whole), 1)
+        bits = (51 - ceil(log2(PIECES * inner))) // 2
+        left, right = self._pieces(bits, 1), other._pieces(bits, 0)
+        total = Doubles.of(np.zeros((len(self.whole), other.whole.shape[1])))
+        for count in range(PIECES, 0, -1):
+            part = np.concatenate(left[:count], 1) @ np.concatenate(right[count - 1 :: -1])
+            total += Doubles.of(part)
+        return total
+
+    def _pieces(self, bits: int, axis: int) -> list[Floats]:
+        """Return what adds up to this: each of so many bits beside the largest along an axis."""
+        whole, rest = self.whole, self.rest
+        unit = np.exp2(np.frexp(np.abs(whole).max(axis, keepdims=True, initial=0.0))[1])
+        found = []
+        for _ in range(PIECES):
+            unit = unit * 0.5**bits
+            large = 1.5 * 2.0**52 * unit
+            piece, more = (whole + large) - large, (rest + large) - large
+            whole, rest = whole - piece, rest - more
+            found.append(piece + more)
+        return found
+
+
+def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return a + b, rounded, and what was rounded off."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _halves(x: Floats) -> tuple[Floats, Floats]:
+    large = SPLITTER * x
+    high = large - (large - x)
+    return high, x - high
