@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -96,10 +96,16 @@ def certify(
 def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potential]) -> Certificate:
     """Return the proof for a potential that is searched for, or for a stated one if better."""
     found: list[Certificate] = []
+    known: list[tuple[Any, ...]] = []
     for potential in stated:
         # where its hypotheses do not hold, a theorem may have no number for a weight, or no sense
         with suppress(Refusal, ArithmeticError, ValueError):
-            found.append(proof_of(method, functions, potential))
+            step = RationalStep.of(method, functions, potential)
+            weights = step.symbols.weights
+            key = weights, *(form.entries for form in step.now)
+            if key not in known:  # theorems share Lyapunov functions
+                known.append(key)
+                found.append(proof_of_step(step, method, functions, potential, weights))
     reason = Refusal("no potential is stated, and none is found")
     enough = (proof.decrease + GIVEN_UP * abs(proof.decrease) for proof in found)
     above = max(enough, default=-np.inf)

@@ -35,7 +35,7 @@ class ConePoint:
     @property
     def trace(self) -> float:
         """The sum of all eigenvalues and numbers."""
-        return float(sum(np.trace(x) for x in self.matrices) + self.weights.sum())
+        return float(sum(x.trace() for x in self.matrices) + self.weights.sum())
 
     @property
     def size(self) -> int:
@@ -60,7 +60,7 @@ class ConePoint:
         """Return how often a change may be added to a diagonal, positive point."""
         lowest = [float((change.weights / self.weights).min(initial=0.0))]
         for own, x in zip(self.matrices, change.matrices, strict=True):
-            root = np.diag(own) ** -0.5
+            root = own.diagonal() ** -0.5
             lowest.append(float(np.linalg.eigvalsh(root[:, None] * x * root)[0]))
         return -1 / min(lowest) if min(lowest) < 0 else np.inf
 
@@ -71,8 +71,8 @@ class ConePoint:
         """
         matrices = []
         for own, a, b in zip(self.matrices, primal.matrices, dual.matrices, strict=True):
-            values = np.diag(own)
+            values = own.diagonal()
             second = (a @ b + b @ a) / (values[:, None] + values)
-            matrices.append(np.diag(target / values) - own - second)
+            matrices.append(np.diag(target / values - values) - second)
         both = primal.weights * dual.weights
         return ConePoint(tuple(matrices), (target - both) / self.weights - self.weights)

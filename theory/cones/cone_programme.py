@@ -67,12 +67,22 @@ class ConeProgramme:
 
     @cached_property
     def rounded(self) -> Doubles:
-        """What maps (1, v) to all triangles, then to the rows."""
-        return Doubles.rounded(below((*self.sums, self.lines)))
+        """What maps (1, v) to all triangles, then to the rows and to what is maximised."""
+        gain = arb_mat([list(map(arb, (0, *self.gain)))])
+        return Doubles.rounded(below((*self.sums, self.lines, gain)))
+
+    @cached_property
+    def moving(self) -> Doubles:
+        """The same without 1."""
+        return self.rounded[:, 1:]
 
     def tangent(self, directions: "Directions", _: Sequence[Number]) -> Doubles:
         """Return what directions change at a point, one in each column: the same everywhere."""
-        return directions.changes(self)
+        return directions.changes(self)[:-1]
+
+    def slopes(self, directions: "Directions") -> Floats:
+        """Return what directions add to what is maximised: (m,)."""
+        return directions.changes(self).whole[-1]
 
     def rescaling(self, *_: Any) -> Floats | float:
         """Return 0: v has one scale only."""
@@ -122,7 +132,11 @@ class RatioProgramme:
         here = Doubles.rounded(-below((*blocks, lines)))
         t = Doubles.rounded(arb_mat([[-arb(numbers[0])]]))
         above, slower = map(directions.changes, (self.above, self.below))
-        return above + t * slower + here * directions.columns[:1]
+        return above[:-1] + t * slower[:-1] + here * directions.columns[:1]
+
+    def slopes(self, directions: "Directions") -> Floats:
+        """Return what directions add to what is maximised: (m,)."""
+        return self.above.slopes(directions)
 
     def rescaling(self, columns: Floats, numbers: Floats, dual: Floats) -> Floats:
         """Return s: with (1, v) + change + s (1, v) every direction leaves <dual, B> as it is.
@@ -130,7 +144,7 @@ class RatioProgramme:
         All is homogeneous in (1, v). A tangent programme in which <dual, B> is constant is right to
         the second order where the dual point sees something: its gap is one of the programme.
         """
-        slower = dual @ self.below.rounded.whole
+        slower = dual @ self.below.rounded.whole[:-1]
         return -(slower[1:] @ columns) / float(slower @ [1.0, *numbers])
 
     def part_of(self, change: Sequence[arb], part: float, scale: float) -> list[arb]:
@@ -159,12 +173,8 @@ class Directions:
     def changes(self, programme: ConeProgramme) -> Doubles:
         """Return what they change in a programme, which is computed once."""
         if id(programme) not in self.known:
-            self.known[id(programme)] = programme.rounded[:, 1:] @ self.columns
+            self.known[id(programme)] = programme.moving @ self.columns
         return self.known[id(programme)]
-
-    def gain(self, gain: Sequence[Number]) -> Floats:
-        """Return what they add to what is maximised: (m,)."""
-        return (Doubles.rounded(arb_mat([list(map(arb, gain))])) @ self.columns).whole[0]
 
     def turned(self, change: Floats) -> "Directions":
         """Return combinations of the directions."""
@@ -193,19 +203,19 @@ def is_positive(number: arb) -> bool:
 
 def root_of(matrix: arb_mat) -> tuple[arb_mat, arb_mat] | None:
     """Return T with T' S T = 1, and its inverse; None if S is not certainly positive definite."""
-    k, entries = matrix.nrows(), matrix.entries()
-    lower = [[arb(0)] * k for _ in range(k)]  # S = lower lower'
-    for j in range(k):
-        for i in range(j, k):
-            done = sum((lower[i][c] * lower[j][c] for c in range(j)), arb(0))
-            rest = entries[i * k + j] - done
-            if i > j:
-                lower[i][j] = rest / lower[j][j]
-            elif is_positive(rest):
-                lower[j][j] = rest.sqrt()
-            else:
-                return None
-    inverse = arb_mat(lower).transpose()
+    rest, lower = matrix.tolist(), []  # S = lower lower', by columns
+    while rest:
+        (pivot, *_), *others = rest
+        if not is_positive(pivot):
+            return None
+        root = pivot.sqrt()
+        column = [row[0] / root for row in others]
+        rest = [
+            [x - factor * y for x, y in zip(row[1:], column[: i + 1], strict=False)]
+            for i, (factor, row) in enumerate(zip(column, others, strict=True))
+        ]
+        lower.append([*[arb(0)] * len(lower), root, *column])
+    inverse = arb_mat(lower)
     return inverse.inv(), inverse
 
 

@@ -35,13 +35,13 @@ class DirectionEquations:
         self.left, self.right = left[:, :rank], self.triangle[:rank, :rank]
         self.kept = self.columns[:rank]
         own = (slopes / self.norms)[self.kept]
-        self.up = scipy.linalg.solve_triangular(self.right, own, trans="T")
+        self.up = scipy.linalg.solve_triangular(self.right, own, trans="T", check_finite=False)
 
     def solve(self, pull: Floats) -> Floats:
         """Return v."""
         found = np.zeros(len(self.norms))
         right = self.up + self.left.T @ pull
-        found[self.kept] = scipy.linalg.solve_triangular(self.right, right)
+        found[self.kept] = scipy.linalg.solve_triangular(self.right, right, check_finite=False)
         return found / self.norms
 
     def orthogonal(self) -> Floats | None:

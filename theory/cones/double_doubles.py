@@ -6,7 +6,7 @@ Sources: Dekker, A floating-point technique for extending the available precisio
 Ogita, Oishi, Rump, Error-free transformations of matrix multiplication (2012).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, log2
 from typing import Any
 
@@ -36,6 +36,7 @@ class Doubles:
 
     whole: Floats
     rest: Floats
+    known: dict[tuple[int, int], list[Floats]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, matrix: Floats) -> "Doubles":
@@ -77,6 +78,8 @@ class Doubles:
 
     def _pieces(self, bits: int, axis: int) -> list[Floats]:
         """Return what adds up to this: each of so many bits beside the largest along an axis."""
+        if (bits, axis) in self.known:
+            return self.known[bits, axis]
         whole, rest = self.whole, self.rest
         unit = np.exp2(np.frexp(np.abs(whole).max(axis, keepdims=True, initial=0.0))[1])
         found = []
@@ -86,6 +89,7 @@ class Doubles:
             piece, more = (whole + large) - large, (rest + large) - large
             whole, rest = whole - piece, rest - more
             found.append(piece + more)
+        self.known[bits, axis] = found
         return found
 
 

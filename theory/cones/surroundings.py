@@ -28,6 +28,7 @@ from certibit.theory.cones.triangles import (
     from_triangle,
     plain_square,
     precisely_changed,
+    triangle,
     triangle_places,
     triangle_weights,
 )
@@ -154,7 +155,7 @@ class Surroundings:
     @cached_property
     def slopes(self) -> Floats:
         """What directions add to what is maximised: (m,)."""
-        return self.directions.gain(self.programme.gain)
+        return self.programme.slopes(self.directions)
 
     def rescaling(self, dual: ConePoint) -> Floats | float:
         """Return how the scale of v changes in every direction, at a dual point."""
@@ -173,7 +174,8 @@ class Surroundings:
         """Return matrices and rows in these coordinates, as triangles and numbers."""
         blocks, lines = point
         pairs = zip(self.roots, blocks, strict=True)
-        triangles = [in_floats(congruence(root) * one)[:, 0] for (root, _), one in pairs]
+        turned = (root.transpose() * plain_square(one.entries()) * root for (root, _), one in pairs)
+        triangles = [triangle(in_floats(one)) for one in turned]
         ratios = zip(lines.entries(), self.slack, strict=True)
         return np.concatenate([*triangles, [float(x / y) for x, y in ratios]])
 

@@ -152,10 +152,26 @@ class RationalStep:
 
         Without ``blocks`` only its function values are computed.
         """
-        forms = [*self.psi(weights, following), *map(self.inequalities.__getitem__, multipliers)]
-        if not blocks:
-            forms = [RationalForm((), form.values) for form in forms]
-        return combination([1 - decrease, rational(-1), *(-y for y in multipliers.values())], forms)
+        factors = [(1 - decrease) * weight for weight in weights]
+        factors += [-weight for weight in following or weights]
+        factors += [-multipliers.get(name, ZERO) for name in self.inequalities]
+        like = self.now[0] if blocks else RationalForm((), self.now[0].values)
+        table = self._table if blocks else self._values
+        return _form_of(fmpq_mat([factors]) * table, like)
+
+    @cached_property
+    def _table(self) -> fmpq_mat:
+        """The entries of the terms of Psi, of those of E[Psi+], and of the inequalities."""
+        forms = (*self.now, *self.after, *self.inequalities.values())
+        return fmpq_mat([form.entries for form in forms])
+
+    @cached_property
+    def _values(self) -> fmpq_mat:
+        """The function values of the same."""
+        forms = (*self.now, *self.after, *self.inequalities.values())
+        return fmpq_mat(
+            len(forms), len(self.now[0].values), [x for form in forms for x in form.values]
+        )
 
     def balanced(
         self,
@@ -234,9 +250,13 @@ def combination(weights: Sequence[Rational], forms: Sequence[RationalForm]) -> R
     pairs = zip(weights, forms, strict=True)
     used = [(weight, form.entries) for weight, form in pairs if weight]
     factors, rows = zip(*(used or [(fmpq(0), forms[0].entries)]), strict=True)
-    entries = np.array((fmpq_mat([factors]) * fmpq_mat(rows)).entries(), dtype=object)
-    sizes = [block.size for block in forms[0].blocks]
-    *blocks, values = np.split(entries, np.cumsum(sizes)) if sizes else [entries]
-    shapes = [block.shape for block in forms[0].blocks]
-    found = (block.reshape(shape) for block, shape in zip(blocks, shapes, strict=True))
-    return RationalForm(tuple(found), tuple(values.tolist()))
+    return _form_of(fmpq_mat([factors]) * fmpq_mat(rows), forms[0])
+
+
+def _form_of(entries: fmpq_mat, like: RationalForm) -> RationalForm:
+    """Return the form with these entries, which is as large as another."""
+    parts = np.split(
+        np.array(entries.entries(), dtype=object), np.cumsum([block.size for block in like.blocks])
+    )
+    found = (part.reshape(block.shape) for part, block in zip(parts, like.blocks, strict=False))
+    return RationalForm(tuple(found), tuple(parts[-1].tolist()))

@@ -111,7 +111,7 @@ def test_double_doubles_are_added_and_multiplied_to_a_hundred_bits():
 
     def exact(one):
         first, second = (
-            [fmpq(*x.as_integer_ratio()) for x in own.flat] for own in vars(one).values()
+            [fmpq(*x.as_integer_ratio()) for x in own.flat] for own in (one.whole, one.rest)
         )
         return fmpq_mat(*one.whole.shape, [x + y for x, y in zip(first, second, strict=True)])
 

@@ -198,11 +198,14 @@ def factor_of(array: NDArray[Any], number: Any) -> Any:
 
 
 def congruent(matrix: NDArray[Any], outer: NDArray[Any]) -> NDArray[Any]:
-    """Return outer' matrix outer, of floats or of rational numbers."""
+    """Return outer' matrix outer, of floats or of rational numbers, for a symmetric matrix."""
     if not outer.size or outer.dtype != object:
         return np.asarray(outer.T @ matrix @ outer)
-    t = fmpq_mat(outer.tolist())
-    product = t.transpose() * fmpq_mat(matrix.tolist()) * t
+    places = np.flatnonzero(matrix.any(axis=1))
+    if not len(places):
+        return zeros(*[outer.shape[1]] * 2, exact=True)
+    t = fmpq_mat(outer[places].tolist())
+    product = t.transpose() * fmpq_mat(matrix[np.ix_(places, places)].tolist()) * t
     return np.array(product.tolist(), dtype=object)
 
 
