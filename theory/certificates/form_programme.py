@@ -15,6 +15,7 @@ from certibit.theory.cones.cone_programme import (
     RatioProgramme,
 )
 from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals, flat, spanning_rows
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
@@ -121,9 +122,8 @@ class FormProgramme:
         def add(stack: Sequence[Rationals], slower: Sequence[Rationals]) -> None:
             kept = spanning_rows([*stack, *slower])
             if kept:
-                inner = np.ix_(kept, kept)
-                above.append(self._mapped([matrix[inner] for matrix in stack]))
-                below.append(self._mapped([matrix[inner] for matrix in slower]))
+                above.append(self._mapped([upper(matrix, kept) for matrix in stack]))
+                below.append(self._mapped([upper(matrix, kept) for matrix in slower]))
 
         for place in range(len(nothing.blocks)):
             add(*([form.blocks[place] for form in own] for own in (left, grown)))
@@ -149,9 +149,9 @@ class FormProgramme:
         reduced = combination([fmpq(1), *(-value for value in form.values)], [form, *bounds])
         return RationalForm(reduced.blocks, form.values)
 
-    def _mapped(self, matrices: Sequence[Any]) -> fmpq_mat:
-        """Return what maps (1, t, u) to the entries of a sum of matrices, one for each unknown."""
-        return flat(matrices) * self.table
+    def _mapped(self, entries: Sequence[Any]) -> fmpq_mat:
+        """Return what maps (1, t, u) to sums of entries, which each unknown has some of."""
+        return flat(entries) * self.table
 
     def best(
         self, close: float = CLOSE, least: float = -np.inf, enough: float = np.inf

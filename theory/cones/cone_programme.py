@@ -10,7 +10,7 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.double_doubles import Doubles
-from certibit.theory.cones.triangles import order_of, upper_rows
+from certibit.theory.cones.triangles import order_of
 
 Number = Any
 """A rational number of python-flint, an integer, or an ``arb`` without a radius."""
@@ -51,9 +51,9 @@ class ConeProgramme:
 
     @classmethod
     def of(cls, gain: Sequence[Number], sums: Sequence[Any], lines: Any) -> "ConeProgramme":
-        """Return the programme of rational matrices; sums map to all k^2 entries of a block."""
+        """Return the programme of rational matrices."""
         ctx.prec = MOST_BITS
-        return cls(gain, [arb_mat(upper_rows(own)) for own in sums], arb_mat(lines))
+        return cls(gain, list(map(arb_mat, sums)), arb_mat(lines))
 
     @property
     def sizes(self) -> list[int]:

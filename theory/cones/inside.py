@@ -7,6 +7,7 @@ from flint import fmpq, fmpq_mat
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number
 from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.triangles import order_of, triangle_places
 
 CLOSE = 1e-9
 """Relative distance of the least lift to its bound at which the search for a point ends."""
@@ -27,8 +28,8 @@ def strictly_inside(
 
     Parameters
     ----------
-    sums : (k^2, 1 + m) matrices
-        What maps (1, v) to the entries of the matrices.
+    sums : matrices with 1 + m columns
+        What maps (1, v) to the triangles of the matrices.
     rows, kept : sequences of (1 + m,)
         What maps (1, v) to the rows; those that are ``kept`` are positive at v = 0, and not lifted.
     """
@@ -49,8 +50,9 @@ def strictly_inside(
 
 def _lifted(sums: fmpq_mat) -> fmpq_mat:
     """Add a multiple of a diagonal matrix, as large as all others together."""
-    k = round(sums.nrows() ** 0.5)
+    places = zip(*triangle_places(order_of(sums.nrows())), strict=True)
     rows = [[*row, fmpq(0)] for row in sums.tolist()]
-    for row in rows[:: k + 1]:
-        row[-1] = sum(map(abs, row), fmpq(0)) or fmpq(1)
+    for row, (i, j) in zip(rows, places, strict=True):
+        if i == j:
+            row[-1] = sum(map(abs, row), fmpq(0)) or fmpq(1)
     return fmpq_mat(rows)

@@ -76,11 +76,10 @@ def plain_square(entries: Sequence[arb]) -> arb_mat:
     return arb_mat(k, k, [entries[place] for place in _square_of(k).ravel().tolist()])
 
 
-def upper_rows(sums: Any) -> list[list[Any]]:
-    """Return the rows of what maps to all entries of a matrix that map to those of its triangle."""
-    rows = sums.tolist()
-    k = isqrt(len(rows))
-    return [rows[i * k + j] for i, j in zip(*triangle_places(k), strict=True)]
+def upper(matrix: NDArray[Any], kept: Sequence[int]) -> NDArray[Any]:
+    """Return the entries of the triangle of a symmetric matrix, of kept rows and columns."""
+    rows, columns = (np.array(kept, dtype=int)[places] for places in triangle_places(len(kept)))
+    return matrix[rows, columns]
 
 
 def precisely_changed(turn: Floats, triangles: Doubles) -> Floats:

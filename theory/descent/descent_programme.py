@@ -25,6 +25,7 @@ from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import PathEnd, follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
 from certibit.theory.cones.inside import strictly_inside
+from certibit.theory.cones.triangles import upper
 from certibit.theory.descent.start import Start, movement
 from certibit.theory.descent.vanishing import vanishing
 from certibit.theory.proofs.rational_algebra import (
@@ -316,14 +317,14 @@ class DescentProgramme:
 
     @cached_property
     def sums(self) -> list[fmpq_mat]:
-        """What maps 1 and the coordinates to the matrices that are at least 0."""
+        """What maps 1 and the coordinates to the triangles of what is at least 0."""
         found = []
         for own in self.forms:
             for place in range(len(own[0].blocks)):
                 columns = _columns([form.blocks[place] for form in own], self.table)
                 rows = spanning_rows(columns)
                 if rows:
-                    found.append(flat([column[np.ix_(rows, rows)] for column in columns]))
+                    found.append(flat([upper(column, rows) for column in columns]))
         return found
 
     @cached_property
@@ -410,7 +411,7 @@ class DescentProgramme:
         for own in squares:
             columns = _columns([own[j] for j in self.free], weights)
             if places := spanning_rows(columns):
-                sums.append(flat([column[np.ix_(places, places)] for column in columns]))
+                sums.append(flat([upper(column, places) for column in columns]))
             total = [x + np.trace(column) for x, column in zip(total, columns, strict=True)]
         lines = [*self.signs, c, *(row for row in values if any(row))]
         start = strictly_inside(sums, lines)

@@ -12,6 +12,7 @@ from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number
 from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.inside import strictly_inside
+from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
@@ -110,7 +111,7 @@ class ProofProgramme:
 
     @cached_property
     def blocks(self) -> list[tuple[list[int], fmpq_mat]]:
-        """What maps 1 and the coordinates to what is left, by blocks, (k^2, 1 + m).
+        """What maps 1 and the coordinates to the triangles of what is left, by blocks.
 
         Each comes with the unknowns that it is about: all others are flat in all forms.
         """
@@ -120,8 +121,7 @@ class ProofProgramme:
         for place, matrix in enumerate(fixed.blocks):
             own = [matrix, *(-form.blocks[place] for form in self.forms)]
             rows = spanning_rows(own)
-            inner = np.ix_(rows, rows)
-            found.append((rows, flat([one[inner] for one in own]) * self._table))
+            found.append((rows, flat([upper(one, rows) for one in own]) * self._table))
         return found
 
     @cached_property

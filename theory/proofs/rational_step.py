@@ -220,14 +220,13 @@ def holds(
     """
     if min(multipliers.values(), default=ZERO) < 0:
         return False
+    left = step.left(weights, decrease, multipliers, following)
+    if any(left.values) or any(ldl(block) is None for block in left.blocks):
+        return False
     if following is None:
         now, _ = step.psi(weights)
-        if min(now.values, default=ZERO) < 0 or any(ldl(b) is None for b in now.blocks):
-            return False
-    elif any(y < 0 and any(form.values) for y, form in zip(following, step.now, strict=True)):
-        return False
-    left = step.left(weights, decrease, multipliers, following)
-    return not any(left.values) and all(ldl(block) is not None for block in left.blocks)
+        return min(now.values, default=ZERO) >= 0 and all(ldl(b) is not None for b in now.blocks)
+    return not any(y < 0 and any(form.values) for y, form in zip(following, step.now, strict=True))
 
 
 def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:

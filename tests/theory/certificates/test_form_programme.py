@@ -26,6 +26,7 @@ from certibit.theory.cones.triangles import (
     precisely_changed,
     triangle,
     triangle_places,
+    upper,
 )
 from certibit.theory.function_class import FunctionClass
 
@@ -43,7 +44,7 @@ def test_a_ratio_is_as_large_as_of_generalised_eigenvalues(seed):
     pairs = [[positive(rng, 4) for _ in range(2)] for _ in range(2)]
 
     def flat(fixed, moved):
-        columns = [fixed.ravel(), 0 * fixed.ravel(), moved.ravel()]
+        columns = [upper(one, range(4)) for one in (fixed, 0 * fixed, moved)]
         return [fmpq_mat(np.array(columns).T.tolist())]
 
     lines = [[0, 0, 1], [1, 0, -1]]
@@ -63,7 +64,7 @@ def test_the_tangent_of_a_ratio_is_its_change():
     rng = np.random.default_rng(0)
 
     def drawn():
-        sums, lines = rng.integers(-9, 10, (9, 3)), rng.integers(-9, 10, (2, 3))
+        sums, lines = rng.integers(-9, 10, (6, 3)), rng.integers(-9, 10, (2, 3))
         return ConeProgramme.of([1, 0], [fmpq_mat(sums.tolist())], fmpq_mat(lines.tolist()))
 
     programme, point = RatioProgramme(drawn(), drawn()), np.array([3, 2])
