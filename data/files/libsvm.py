@@ -160,7 +160,7 @@ def _found_by_user(name: str, entry: LibSVMFile) -> Path:
     if path is None:
         raise Refusal(
             f"{name} is in no folder of CERTIBIT_DATA and its SHA-256 is not known here; "
-            f"{entry.name} downloads what the LibSVM page has, for which nobody here vouches"
+            f"{entry.name} downloads the file of the LibSVM page, whose content is not verified"
         )
     return path
 
@@ -209,9 +209,9 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
             if entry.manifest is None:
                 rows = f"N = {entry.rows} and " if entry.rows else ""
                 warnings.warn(
-                    f"nobody here vouches for {entry.name}, whose SHA-256 is not known: only {rows}"
-                    f"that no index is above {entry.features} was checked; it is kept as {kept}, "
-                    "with its SHA-256 beside it, and must stay the same from now on",
+                    f"the content of {entry.name} is not verified, as its SHA-256 is not known: only "
+                    f"{rows}that no index is above {entry.features} was checked; it is kept as {kept} "
+                    "with its SHA-256 beside it, and later loads must match that",
                     stacklevel=3,
                 )
             return kept

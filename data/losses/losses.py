@@ -154,9 +154,9 @@ class SmoothedHinge(Loss):
 class Poisson(Loss):
     """phi(z; b) = exp(z) - b z for z <= bound, continued beyond by its Taylor polynomial.
 
-    Counts b with the mean exp(z). The exponential has no bound on its curvature; with that of
-    degree 2 in its place beyond the bound it has, exp(bound). A problem whose solution predicts
-    above the bound is refused, so its solution is that of Poisson regression.
+    The counts b have the mean exp(z). The curvature of the exponential is not bounded; that of its
+    Taylor polynomial of degree 2 at the bound is exp(bound). A problem whose solution has a
+    prediction z above the bound is refused, so that every solution is one of Poisson regression.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def smallest_offset(coefficients: Sequence[float], L1: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Quartics(RelaxedProblem):
-    """EPISODE's synthetic problem: two quartics whose distance grows with H.
+    """EPISODE's synthetic problem: two quartics whose heterogeneity grows with H.
 
     f_1 = x^4 - 3x^3 + H x^2 + x,  f_2 = x^4 - 3x^3 - 2H x^2 + x, so
     f = x^4 - 3x^3 - (H/2) x^2 + x and f_i' - f' = 3Hx and -3Hx.

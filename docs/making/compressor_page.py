@@ -15,7 +15,7 @@ from making.text import charts, code, docstring, escaped, page, prose, table
 
 FEATURES = (16, 128, 1024)
 """The d of the table; the picture is at the first."""
-_VALUES = {"COMPRESSOR": "rand-k:2", "K": "2", "S": "3"}
+_VALUES = {"COMPRESSOR": "rand-k:2", "BIASED": "top-k:2", "K": "2", "S": "3"}
 
 
 def _example(form: str) -> str:

@@ -17,7 +17,7 @@ class CELGC(ClippedMethod):
         y = x, then I times    y <- y - min(eta, gamma/|q|) q   with q = g_i(y; sample)
         x <- mean_i y_i                               y_i sent by client i, x broadcast
 
-    Every client decides by itself at every step. With gamma infinite it is FedAvg, or local SGD.
+    Every client clips by its own gradient. With gamma infinite it is FedAvg, or local SGD.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ class TAMUNA(Scaffnew):
         x_mean = (1/s) sum_i q_i * x_i       q_i * x_i sent by client i
         h_i <- h_i + (p chi/gamma) q_i * (x_mean - x_i)
 
-    The clients outside the cohort do nothing. The local models that the state gives them are
-    virtual: they influence nothing and cost nothing, and so the cohort may be drawn when its
-    round ends. The server sends all of x_mean to the next cohort and, where it is not the same
-    one, the owned entries back to their owners.
+    The clients outside the cohort do nothing. The state has local models for them too, which
+    influence nothing and cost nothing, so that the cohort may be drawn when its round ends. The
+    server sends all of x_mean to the next cohort and, where it is not the same one, the owned
+    entries back to their owners.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ STAGNATION = (
 
 @dataclass(frozen=True)
 class Budget:
-    """A run ends as soon as one of these is reached.
+    """The limits of a run, which ends as soon as one of them is reached.
 
     A run with a target accuracy and no other limit but iterations ends as "stagnated" if the best
     f - f*, or |grad f|^2, has not decreased by 1 % over the last half of the work. Work is counted

@@ -187,7 +187,7 @@ def test_the_sum_is_there_before_the_file(places, monkeypatch):
     with pytest.raises(Refusal, match=r"not kept, as .* it has .* as SHA-256"):
         load("libsvm:loose")
     monkeypatch.setattr("pooch.retrieve", sending(LOOSE))
-    with pytest.warns(UserWarning, match="nobody here vouches"):
+    with pytest.warns(UserWarning, match="the content of .* is not verified"):
         assert load("libsvm:loose").A.shape == (2, 2)
 
 
@@ -248,7 +248,7 @@ def test_a_file_without_a_sum_is_asked_for_with_a_prefix(places, read):
         read("loose")
     assert str(refusal.value) == (
         "loose is in no folder of CERTIBIT_DATA and its SHA-256 is not known here; libsvm:loose "
-        "downloads what the LibSVM page has, for which nobody here vouches"
+        "downloads the file of the LibSVM page, whose content is not verified"
     )
     assert read("libsvm:loose").A.shape == (2, 2)
     (places[0] / "loose").write_bytes(b"1 1:2\n2 1:1\n")

@@ -126,15 +126,15 @@ def check(
     strict: bool = False,
     tool: bool = False,
 ) -> Examination:
-    """Hold a method against everything that is promised about it, on a problem.
+    """Check a method, its compressor and a problem against theorems, bills and exact identities.
 
     Parameters
     ----------
     method : Method
         With its parameters.
     problem : Problem
-        Strongly convex, unless the method does without; then it is checked how the method conducts
-        itself, and no theorem.
+        Strongly convex, unless the method does not need that; then only checks of the method that
+        need no theorem are made, and descents are checked.
     compressor : Compressor, optional
         Of every client; without one, messages are not compressed.
     card : Card, optional

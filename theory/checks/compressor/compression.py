@@ -46,11 +46,11 @@ def compressor_checks(
 ) -> tuple[Verdict, ...]:
     """Check a compressor's moments, constants and bytes at awkward vectors of R^d.
 
-    Moments are means over draws, within 7 standard errors; all else is exact, and made with other
-    numbers of entries too. If the compressor names a vector at which its omega or alpha is
-    attained, the constant must be attained there. A failing check is repeated with fewer entries,
-    and the smallest failing d is reported. Numbers that the compressor refuses in ``check(d)`` are
-    left out.
+    Moments are means over draws, within 7 standard errors; all other checks are exact, and are
+    repeated at other dimensions d. If the compressor names a vector at which its omega or alpha is
+    attained, the constant must be attained there. A failing check is repeated at smaller d, and the
+    smallest failing d is reported. Dimensions that the compressor refuses in ``check(d)`` are left
+    out.
 
     Examples
     --------
