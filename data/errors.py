@@ -21,7 +21,7 @@ class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
 
 
 class DamagedFileError(ValueError):
-    """A file of certibit whose content has changed since it was written; the message names its path.
+    """A file of certibit whose content has changed since it was written.
 
     Examples
     --------

@@ -209,9 +209,9 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
             if entry.manifest is None:
                 rows = f"N = {entry.rows} and " if entry.rows else ""
                 warnings.warn(
-                    f"the content of {entry.name} is not verified, as its SHA-256 is not known: only "
-                    f"{rows}that no index is above {entry.features} was checked; it is kept as {kept} "
-                    "with its SHA-256 beside it, and later loads must match that",
+                    f"the content of {entry.name} is not verified, as its SHA-256 is unknown: only "
+                    f"{rows}that no index is above {entry.features} was checked; it is kept as "
+                    f"{kept} with its SHA-256 beside it, and later loads must match that",
                     stacklevel=3,
                 )
             return kept

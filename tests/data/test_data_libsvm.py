@@ -119,9 +119,7 @@ def test_a_download_without_a_sum_says_what_was_checked(places, monkeypatch, row
     entry = LibSVMFile("libsvm:loose", "loose", 2, rows=rows)
     monkeypatch.setitem(CATALOGUE, "libsvm:loose", entry)
     monkeypatch.setattr("pooch.retrieve", sending(LOOSE))
-    with pytest.warns(
-        UserWarning, match=f"vouches for libsvm:loose.*{told} is above 2 was checked"
-    ):
+    with pytest.warns(UserWarning, match=f"content of libsvm:loose.*{told} is above 2 was checked"):
         assert load("libsvm:loose").A.shape == (2, 2)
     assert load("libsvm:loose").A.shape == (2, 2)  # it is there, and nothing is told
     kept = places[2] / "loose"
