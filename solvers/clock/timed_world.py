@@ -42,8 +42,9 @@ class TimedChannel(Channel):
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         """Send v, (1, d, R), from the server to all clients, 32 bits a number; (1, d, R)."""
+        reached = self.reached(v, mask)
         received = super().broadcast(v, mask)
-        self._clock.received(self.runs, _NUMBER * _entries(self.n, v.shape[1], mask))
+        self._clock.received(self.runs, _NUMBER * _entries(self.n, v.shape[1], reached))
         return received
 
     def downlink(self, v: Array) -> Array:

@@ -69,7 +69,10 @@ class CohortLoop:
         x_0 = problem.x_0
         x_0 = x_0 + array_namespace(x_0).zeros((1, 1, 1), dtype=x_0.dtype, device=device(x_0))
         world, ledger = _world(problem, network)
-        whole = Channel(problem.n, experiment.compressor, np.arange(1), streams, ledger, x_0, wire)
+        whole = Channel(
+            problem.n, experiment.compressor, np.arange(1), streams, ledger, x_0, wire,
+            catch_up=wishes.catch_up,
+        )  # fmt: skip
         self._channel: CohortChannel = world[0](whole, streams, self._crowd())
         self._parts = CohortParts(problem)
         self._oracle: CohortOracle = world[1](problem, self._parts, self._channel, noise)

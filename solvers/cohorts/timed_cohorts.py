@@ -43,8 +43,9 @@ class TimedCohortChannel(CohortChannel):
 
     def broadcast(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
         """Send v, (1, d, 1), to all clients or to those of a mask, 32 bits a number."""
+        reached = self.whole.reached(v, mask)
         received = super().broadcast(v, mask)
-        clock(self).received(_RUN, NUMBER_BITS * _entries(self.crowd, v.shape[1], mask))
+        clock(self).received(_RUN, NUMBER_BITS * _entries(self.crowd, v.shape[1], reached))
         return received
 
     def downlink(self, v: CohortArray) -> CohortArray:

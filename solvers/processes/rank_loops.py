@@ -52,6 +52,11 @@ class ServerLoop:
     ) -> None:
         if network is not None:
             raise Refusal("no seconds are modelled over processes; leave the network or --mpi out")
+        if wishes.catch_up:
+            raise Refusal(
+                "over processes a broadcast is sent to those that it is for, and counted so; leave "
+                "catch_up or --mpi out"
+            )
         started = time.perf_counter()
         self._ranks, self._wishes = ranks, wishes
         self._method, self._problem = experiment.method, experiment.problem

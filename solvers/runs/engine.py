@@ -45,6 +45,7 @@ def simulate(
     keep_model: bool = False,
     network: Network | None = None,
     by_cohort: bool = False,
+    catch_up: bool = False,
     loop: Callable[..., BatchLoop] | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0, R runs in batches of a fast size.
@@ -84,6 +85,9 @@ def simulate(
         Compute and hold the clients of every cohort only, those of a large cohort in blocks that
         fit the cache, one run at a time: the same trace, up to the rounding of sums, but for the
         Lyapunov function.
+    catch_up : bool
+        Count the bits of every broadcast for all clients: those that are away receive it, too, now
+        or when they come back. By default, as papers do, a broadcast is counted for its cohort.
     loop : callable, optional
         What makes the loop of a batch of runs, as the class :class:`Loop` does.
 
@@ -101,6 +105,7 @@ def simulate(
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
         dtype=dtype, keep_model=keep_model, network=network, by_cohort=by_cohort,
+        catch_up=catch_up,
     )  # fmt: skip
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
@@ -117,7 +122,7 @@ def simulate(
     tell = progress or (lambda fraction: None)
     bounded = not (method.needs.strongly_convex and is_strongly_convex(problem))
     gradients = bounded or budget.measure == "squared_gradient"
-    wishes = Wishes(budget, record or Record(), potential, callback, gradients)
+    wishes = Wishes(budget, record or Record(), potential, callback, gradients, catch_up)
     parts: list[dict[str, Column]] = []
     models: list[Column] = []
     ending: list[str] = []
@@ -194,6 +199,7 @@ def specification(
     keep_model: bool = False,
     network: Network | None = None,
     by_cohort: bool = False,
+    catch_up: bool = False,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
     if not isinstance(budget, Budget):
@@ -217,6 +223,7 @@ def specification(
         **({"keep_model": True} if keep_model else {}),
         **({"network": network.described} if network else {}),
         **({"by_cohort": True} if by_cohort else {}),
+        **({"catch_up": True} if catch_up else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -52,6 +53,7 @@ class Loop:
             if network is None
             else timed_world(experiment, seeds, wire, network)
         )
+        self._channel = replace(self._channel, catch_up=wishes.catch_up)
         self._on_host = is_numpy(self._channel.template)
         start = self._method.start(self._channel.template, self._oracle, self._channel)
         self.now = Carried.at_start(

@@ -39,6 +39,8 @@ class Wishes:
     callback: Callback | None
     gradients: bool = False
     """Whether |grad f|^2 is recorded."""
+    catch_up: bool = False
+    """Whether broadcasts are counted for clients that are away, too."""
 
 
 @dataclass(frozen=True)

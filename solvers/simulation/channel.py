@@ -58,6 +58,9 @@ class Channel:
         Any array of the library and device that the run uses.
     wire : bool
         Whether every message goes through its bytes, which rounds values to 32-bit floats.
+    catch_up : bool
+        Whether clients that are away receive every broadcast, too, now or when they come back: a
+        broadcast is counted for all clients, and once if it is of the vector that they have.
     """
 
     n: int
@@ -67,6 +70,8 @@ class Channel:
     ledger: Ledger
     template: Array
     wire: bool = False
+    catch_up: bool = False
+    _heard: list[Array] = field(default_factory=list, repr=False)
     _moved: dict[bytes, Array] = field(default_factory=dict, repr=False)
 
     def at(self, runs: Runs) -> "Channel":
@@ -94,13 +99,26 @@ class Channel:
 
         With a mask, only these clients (and entries) are sent to; all of v is given back.
         """
+        mask = self.reached(v, mask)
         received, bits = self._uncompressed(v, None)
+        self.note_heard(received)
         if mask is None:
             self.ledger.down(self.runs, bits * self.n)
         else:
             served = let_through(mask, (self.n, *v.shape[1:]))
             self.ledger.down(self.runs, served * (bits // v.shape[1]))
         return received
+
+    def reached(self, v: Array, mask: Array | None) -> Array | None:
+        """Return the mask of those that a broadcast is counted for; None for all clients."""
+        if mask is None or not self.catch_up:
+            return mask
+        has_it = any(v is heard for heard in self._heard)
+        return mask & ~mask if has_it else None
+
+    def note_heard(self, v: Array) -> None:
+        """Note the vector that was broadcast last."""
+        self._heard[:] = [v]
 
     def downlink(self, v: Array) -> Array:
         """Send C(v), (1, d, R), from the server to all clients by its compressor; (1, d, R)."""

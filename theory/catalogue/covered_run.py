@@ -55,6 +55,7 @@ def run(
     strict: bool = False,
     network: Network | str | None = None,
     by_cohort: bool = False,
+    catch_up: bool = False,
 ) -> Trace:
     """Run a method on a problem from its x_0; warn if no theorem covers the parameters.
 
@@ -98,6 +99,9 @@ def run(
     by_cohort : bool
         Compute and hold the clients of every cohort only, one run at a time; for very many clients.
         Large cohorts, and all clients where there are no cohorts, are computed in blocks.
+    catch_up : bool
+        Count the bits of every broadcast for all clients: those that are away receive it, too, now
+        or when they come back. By default, as papers do, a broadcast is counted for its cohort.
 
     Returns
     -------
@@ -156,6 +160,7 @@ def run(
         keep_model=keep_model,
         network=network_named(network) if isinstance(network, str) else network,
         by_cohort=by_cohort,
+        catch_up=catch_up,
     )
 
 

@@ -62,6 +62,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "fit the cache",
     )
     parser.add_argument(
+        "--catch-up",
+        action="store_true",
+        help="count every broadcast for the clients outside the cohort, too, which must catch up",
+    )
+    parser.add_argument(
         "--store",
         metavar="FOLDER",
         type=folder_to_write,
@@ -94,7 +99,8 @@ def run_method(chosen: argparse.Namespace) -> None:
         budget = replace(limits, network_seconds=chosen.network_seconds)
     require_theorem(card, experiment, strict=chosen.strict)
     options = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
-    options |= {"network": read_network(chosen), "by_cohort": chosen.by_cohort}
+    options |= {"network": read_network(chosen), "by_cohort": chosen.by_cohort,
+                "catch_up": chosen.catch_up}  # fmt: skip
 
     def work(simulated: Callable[..., Trace]) -> Trace:
         library = "numpy" if chosen.mpi else chosen.library

@@ -1,0 +1,74 @@
+"""Broadcasts counted for their cohort, as in papers, or for all clients, which must catch up."""
+
+import json
+
+import numpy as np
+import pytest
+from test_cohorts import QUADRATIC, fitted
+
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.solvers.clock.network import Network
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.processes.rank_loops import ServerLoop
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.channel import Channel
+
+N, D = QUADRATIC.n, QUADRATIC.d
+ROUNDS = 6
+VECTORS = {
+    # the mean numbers that a client receives in a round, counted for its cohort of 3 and for all
+    "tamuna": (None, (3 * D + 2 * D) / N, D),  # entries go back to 2 owners each: all have them
+    "scaffold": (None, 2 * 3 * D / N, 2 * D),
+    "5gcs-cc": ("rand-k:2", 3 * D / N, D),
+    "fedcomgate": ("rand-k:2", 2 * 3 * D / N, 2 * D),
+    "diana": ("rand-k:2", D, D),
+}
+
+
+def runs(name, **more):
+    words, *_ = VECTORS[name]
+    experiment = fitted(name, QUADRATIC, words and compressor(words))
+    options = {"seeds": 2, "budget": Budget(rounds=ROUNDS), "record": Record(every=1)} | more
+    return simulate(experiment, **options), simulate(experiment, catch_up=True, **options)
+
+
+@pytest.mark.parametrize("more", [{}, {"by_cohort": True}, {"wire": True}, {"network": Network()}])
+@pytest.mark.parametrize("name", VECTORS)
+def test_what_the_cohort_receives_and_what_all_do(name, more):
+    published, caught_up = runs(name, **more)
+    for trace, numbers in zip((published, caught_up), VECTORS[name][1:], strict=True):
+        bits = 32 * numbers * trace.columns["rounds"]
+        np.testing.assert_allclose(trace.columns["downlink_bits"], bits, rtol=1e-12)
+    for column in set(published.columns) - {"downlink_bits", "seconds"}:
+        np.testing.assert_array_equal(published.columns[column], caught_up.columns[column])
+    if "network" in more and name != "tamuna":  # which sends less then
+        later = caught_up.columns["seconds"] - published.columns["seconds"]
+        assert (later[published.columns["rounds"] > 0] > -1e-12).all()
+
+
+def test_the_cohorts_count_and_take_the_same_seconds():
+    network = {"network": Network(1e3, 1e4, 0.01, 0.1, spread="lognormal:1")}
+    for name in VECTORS:
+        _, plain = runs(name, **network)
+        _, few = runs(name, by_cohort=True, **network)
+        np.testing.assert_allclose(few.columns["seconds"], plain.columns["seconds"], rtol=1e-12)
+
+
+def test_planted_a_second_broadcast_that_is_counted_again_is_seen(monkeypatch):
+    monkeypatch.setattr(Channel, "note_heard", lambda self, v: None)
+    _, caught_up = runs("tamuna")
+    assert caught_up.final("downlink_bits")[0] == 32 * 2 * D * ROUNDS
+
+
+def test_the_command_counts_so_and_processes_do_not(capsys):
+    words = ["run", "breast-cancer@9", "scaffold", "--set", "m=3", "--rounds", "4", "--seeds", "1"]
+    bits = []
+    for more in ([], ["--catch-up"]):
+        assert main([*words, "--json", *more]) == 0
+        bits.append(json.loads(capsys.readouterr().out)["runs"][0]["downlink_bits"])
+    assert bits[1] == pytest.approx(3 * bits[0])
+    wishes = type("Wishes", (), {"catch_up": True})
+    with pytest.raises(Refusal, match="leave catch_up or --mpi out"):
+        ServerLoop(None, None, (0,), wishes, wire=True)
