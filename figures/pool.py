@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from tqdm import tqdm
@@ -45,6 +47,17 @@ class Call(Generic[T]):
     def trace(self) -> T:
         """Return the result."""
         return self.function(*self.arguments)
+
+
+def in_file(file: str, name: str, *arguments: Any) -> Any:
+    """Call a function of a Python file, which imports the files beside it; as a job, by its name.
+
+    Workers see the file under the same path.
+    """
+    folder = str(Path(file).parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return getattr(import_module(Path(file).stem), name)(*arguments)
 
 
 def results(calls: Sequence[Call[T]], processes: int | Place | None = None) -> list[T]:

@@ -20,6 +20,7 @@ import psutil
 import pytest
 
 from certibit.cli import main
+from certibit.cli.words import places
 from certibit.data.errors import FailedJobsError, Refusal
 from certibit.data.problems.selector import problem
 from certibit.figures.comparison.compare import compare
@@ -27,7 +28,7 @@ from certibit.figures.places import dask_workers, delivery
 from certibit.figures.places.dask_workers import DaskWorkers
 from certibit.figures.places.delivery import Stored, deliver
 from certibit.figures.places.slurm import Slurm
-from certibit.figures.pool import SCHEDULER, Call, results, traces
+from certibit.figures.pool import SCHEDULER, Call, in_file, results, traces
 from certibit.solvers.store.store import Store
 from tests.figures.curves import CurveOfDIANA, Deadly, Value
 from tests.figures.missing_for_clusters import missing
@@ -289,7 +290,7 @@ def test_dask_loses_nothing(tmp_path):
             computing = [p for p in psutil.Process(nannies.pid).children(recursive=True)
                          if "spawn_main" in " ".join(p.cmdline())]  # fmt: skip
             computing[0].kill()
-            wait_for(lambda: coming.got)
+            wait_for(lambda: coming.got, 300)
             os.killpg(first.pid, signal.SIGKILL)
             first.wait()
     with dask_processes(scheduler, tmp_path), dask_processes(worker, tmp_path):
@@ -337,7 +338,7 @@ def test_slurm_loses_nothing(tmp_path, monkeypatch):
     for process in running()[:2]:  # the step that runs the task, and its child
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    wait_for(lambda: coming.got)
+    wait_for(lambda: coming.got, 300)
     queue = subprocess.run(["squeue", "--me", "-h", "-r", "-t", "R", "-o", "%i"],
                            capture_output=True, text=True, check=True)  # fmt: skip
     requeued = queue.stdout.split()[:1]
@@ -373,6 +374,46 @@ def test_calls_of_functions_travel_too():
     calls = [Call(str(x), scaled, (x,)) for x in range(4)]
     assert results(calls, noted) == results(calls, 1) == [0, 3, 6, 9]
     assert noted.returned == [0, 3, 6, 9]
+
+
+@pytest.mark.long
+def test_a_check_is_a_job(capsys, monkeypatch):
+    words, told, noted = ["check", "quadratic:d=3@3", "gd", "--seeds", "2"], [], Noted()
+    for place in (None, noted):
+        monkeypatch.setattr(places, "read_place", lambda chosen, folder, place=place: place)
+        assert main(words) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert noted.given == [0]
+
+
+@pytest.mark.long
+def test_planted_faults_are_jobs():
+    """`make faults --on PLACE`: what catches a fault, and the false alarms of a subject."""
+    file, noted = str(ROOT / "tests/theory/planted/test_planted_faults.py"), Noted()
+    names = ["gd: step uphill", "gd: sum instead of mean"]
+    found = results([Call(name, in_file, (file, "findings", name)) for name in names], noted)
+    assert noted.given == [0, 1]
+    assert all(part and check for caught in found for part, check in caught[:1])
+    assert all(found)
+    alarms = Call("alarms", in_file, (file, "false_alarms", 0, 0))
+    assert results([alarms], noted) == [[]]
+
+
+@pytest.mark.long
+def test_mutants_are_jobs(tmp_path):
+    """`make mutants --on PLACE`: a mutant of SCAFFOLD, with what one subject reaches."""
+    folder, method = ROOT / "tests" / "mutants", "solvers/methods/scaffold.py"
+    row = {"text": in_file(str(folder / "reached.py"), "digest", folder / "subjects.py"),
+           "name": "quadratic:d=6@4 scaffold --parameters paper", "seconds": 5.0,
+           "functions": [f"{method}:SCAFFOLD.communicate"]}  # fmt: skip
+    (tmp_path / "subjects.jsonl").write_text(json.dumps(row) + "\n")
+    mutants = in_file(str(folder / "sampling.py"), "sample", ROOT)
+    name = next(one.name for one in mutants if one.function == "SCAFFOLD.communicate")
+    asked = (str(folder / "trials_elsewhere.py"), "tried_apart", str(tmp_path), "check", [name])
+    (((found, seen),),) = results([Call("one", in_file, asked)], Noted())
+    assert found == name
+    assert "scaffold" in seen
 
 
 def test_methods_are_compared_in_several_processes(tmp_path):

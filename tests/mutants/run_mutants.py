@@ -1,9 +1,10 @@
 """`make mutants`: tries the fixed sample, keeps what is finished, writes the table.
 
-``python tests/mutants/run_mutants.py FOLDER [WORKERS [FIRST]]``: FIRST so many of the sample, which
-is in a random order of all kinds in turn.
+``python tests/mutants/run_mutants.py FOLDER [--jobs N] [--on PLACE] [--first N]``: the first N of
+the sample, which is in a random order of all kinds in turn.
 """
 
+import argparse
 import hashlib
 import sys
 import tempfile
@@ -20,29 +21,40 @@ from recordings import reached_by_subjects, reached_by_tests
 from sampling import sample
 from tqdm import tqdm
 from trials import Memory, Stage, check_stage, false_alarm, test_stage, tried
+from trials_elsewhere import tried_on
+
+from certibit.cli.words.places import add_place, read_place
+from certibit.cli.words.plain_options import count
+from certibit.figures.places.delivery import Place
 
 
-def main(folder: Path, workers: int = 2, first: int | None = None) -> None:
-    """Try what is not tried yet, and write the table."""
+def main(
+    folder: Path, workers: int = 2, first: int | None = None, place: Place | None = None
+) -> None:
+    """Try what is not tried yet, here or on the workers of a place, and write the table."""
     folder.mkdir(parents=True, exist_ok=True)
     argued, everything = equivalents(), sample(ROOT)[:first]
     left = [mutant for mutant in everything if mutant.name not in argued]
     seen: dict[str, tuple[str, str]] = {}
-    with tempfile.TemporaryDirectory() as place:
-        trees = [PrivateTree(ROOT, Path(place) / str(number)) for number in range(workers)]
+    with tempfile.TemporaryDirectory() as copies:
+        trees = [PrivateTree(ROOT, Path(copies) / str(number)) for number in range(workers)]
         for stage in (
             lambda: check_stage(reached_by_subjects(folder)),
             lambda: test_stage(reached_by_tests(folder, workers)),
         ):
             made = stage()
-            found = tried_or_known(made, left, trees, Memory(folder / "finished.jsonl"))
+            found = tried_or_known(made, left, trees, Memory(folder / "finished.jsonl"), place)
             seen |= {name: (made.name, what) for name, what in found.items() if what}
             left = [mutant for mutant in left if mutant.name not in seen]
             print(write_table(folder, everything, seen, argued))
 
 
 def tried_or_known(
-    stage: Stage, mutants: list[Mutant], trees: list[PrivateTree], memory: Memory
+    stage: Stage,
+    mutants: list[Mutant],
+    trees: list[PrivateTree],
+    memory: Memory,
+    place: Place | None = None,
 ) -> dict[str, str]:
     """Return what is seen of every mutant at a stage, by name; what is new is kept."""
     if alarm := false_alarm(stage, trees[0]):
@@ -53,7 +65,8 @@ def tried_or_known(
     found = {name: known[key] for name, key in keys.items() if key in known}
     new = [mutant for mutant in mutants if mutant.name not in found]
     with tqdm(total=len(mutants), initial=len(found), desc=stage.name) as bar:
-        for mutant, what in tried(stage, new, trees):
+        at_once = tried(stage, new, trees) if place is None else tried_on(place, stage, new, memory)
+        for mutant, what in at_once:
             memory.add(stage.name, whole, keys[mutant.name], what)
             found[mutant.name] = what
             bar.update()
@@ -70,4 +83,14 @@ def _digest_of(stage: Stage) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), *map(int, sys.argv[2:]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--first", type=count, help="so many mutants of the sample (default: all)")
+    add_place(parser, "two")
+    chosen = parser.parse_args()
+    chosen.folder = chosen.folder.resolve()
+    place = read_place(chosen, chosen.folder)
+    if isinstance(place, int | None):
+        main(chosen.folder, place or 2, chosen.first)
+    else:
+        main(chosen.folder, 2, chosen.first, place)

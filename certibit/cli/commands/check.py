@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from tqdm import tqdm
 
@@ -22,10 +23,15 @@ from certibit.cli.words.plain_options import add_json, add_seeds
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts
+from certibit.solvers.registry import extension
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import is_convex
 from certibit.theory.catalogue.covered_run import require_theorem
 from certibit.theory.checks.examination import conducted, examine
 from certibit.theory.checks.method.whole_runs import ITERATIONS
+
+_PLACES, _POOL = "certibit.cli.words.places", "certibit.figures.pool"
+"""Extensions."""
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +53,8 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         help="check certibit itself as well, here and for these arguments: traces, random choices, "
         "the wire, compiled passes, refusals, known certificates",
     )
+    if places := extension(_PLACES):
+        places.add_place(parser, None)
     add_json(parser)
 
 
@@ -54,6 +62,18 @@ def check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
     weight = read_downlink_weight(chosen)
     budget = replace(read_limits(chosen), gap=chosen.until)
+    places, pool = extension(_PLACES), extension(_POOL)
+    if places and pool and (place := places.read_place(chosen, Path("results"))) is not None:
+        call = pool.Call(chosen.method, examined, (chosen, weight, budget))
+        ((text, holds),) = pool.results([call], place)
+    else:
+        text, holds = examined(chosen, weight, budget)
+    print(text)
+    return 0 if holds else FAILED
+
+
+def examined(chosen: argparse.Namespace, weight: float, budget: Budget) -> tuple[str, bool]:
+    """Check everything, here; return the text to be printed, and whether every check holds."""
     card, experiment = read_experiment(chosen)
     name = experiment.method.name
     with tqdm(
@@ -78,9 +98,10 @@ def check_method(chosen: argparse.Namespace) -> int:
             found = conducted(card, experiment, tool=chosen.tool)
     if chosen.json:
         parts = summary_of_parts(experiment)
-        print(json.dumps(parts | examination_summary(found), allow_nan=False))
-    else:
-        print(for_terminal(lambda: describe(experiment)))
-        view = getattr(experiment.problem, "view", "plain")
-        print(for_terminal(lambda: describe_examination(found, view, chosen.all)))
-    return 0 if found.holds else FAILED
+        return json.dumps(parts | examination_summary(found), allow_nan=False), found.holds
+    view = getattr(experiment.problem, "view", "plain")
+    lines = (
+        for_terminal(lambda: describe(experiment)),
+        for_terminal(lambda: describe_examination(found, view, chosen.all)),
+    )
+    return "\n".join(lines), found.holds

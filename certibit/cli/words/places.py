@@ -10,11 +10,16 @@ from certibit.data.errors import Refusal
 if TYPE_CHECKING:
     from certibit.figures.places.delivery import Place
 
+_CURVES = "where curves are computed"
 
-def add_place(parser: argparse.ArgumentParser, default: str = "all cores") -> None:
-    """Add ``--jobs`` and ``--on``, with the options of SLURM."""
-    place = parser.add_argument_group("where curves are computed")
-    place.add_argument("--jobs", type=count, help=f"parallel processes (default: {default})")
+
+def add_place(parser: argparse.ArgumentParser, default: str | None = "all cores") -> None:
+    """Add ``--on``, with the options of SLURM, and ``--jobs``, unless there is a single job."""
+    place = parser.add_argument_group("where it is computed" if default is None else _CURVES)
+    if default is None:
+        parser.set_defaults(jobs=None)
+    else:
+        place.add_argument("--jobs", type=count, help=f"parallel processes (default: {default})")
     place.add_argument(
         "--on", default="local", metavar="PLACE", help="local (default), slurm or tcp://HOST:8786"
     )

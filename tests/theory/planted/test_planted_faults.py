@@ -1,19 +1,22 @@
 """Every planted fault is caught, and no check ever fails on correct code.
 
 All state spaces are tiny. A test shows a fault to the check that is recorded as its catcher.
-``python tests/theory/planted/test_planted_faults.py FOLDER`` records the catchers, writes which
-checks catch what as a table, and looks for false alarms with ten times as many seeds.
+``python tests/theory/planted/test_planted_faults.py FOLDER [--on PLACE]`` records the catchers,
+writes which checks catch what as a table, and looks for false alarms with ten times as many seeds.
 """
 
+import argparse
 import json
 import os
 import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import islice, product
+from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import pytest
 from attacks import ATTACKS
@@ -22,6 +25,8 @@ from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
 from planting import Fault, planted
 
+from certibit.cli.words.places import add_place, read_place
+from certibit.figures.pool import Call, in_file, results
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 from certibit.theory.verdict import Verdict
 
@@ -93,20 +98,36 @@ def failures(fault: Fault, part: str | None = None) -> Iterator[tuple[str, Verdi
                 yield from ((name, verdict) for verdict in found)
 
 
-def catchers() -> dict[str, list[str]]:
+def findings(name: str) -> list[tuple[str, str]]:
+    """Return the parts and the checks that fail while a fault is planted, as a job."""
+    with own_cache():
+        (fault,) = (fault for fault in FAULTS if fault.name == name)
+        return [(part, verdict.check) for part, verdict in failures(fault)]
+
+
+def catchers(found: dict[str, list[tuple[str, str]]]) -> dict[str, list[str]]:
     """Return the faults by the part that catches them first."""
-    found = defaultdict(list)
-    for fault in FAULTS:
-        for part, _ in islice(failures(fault), 1):
-            found[part].append(fault.name)
-    return {part: sorted(found[part]) for part in sorted(found)}
+    by_part = defaultdict(list)
+    for name, caught in found.items():
+        for part, _ in caught[:1]:
+            by_part[part].append(name)
+    return {part: sorted(by_part[part]) for part in sorted(by_part)}
 
 
-def false_alarms(seed: int) -> Iterator[str]:
-    """Yield the checks that fail on correct code; each seed has problems and runs of its own."""
-    for place in range(len(SUBJECTS)):
-        yield from alarms_of(place, seed)
-    yield from alarms_of_problems(seed)
+@contextmanager
+def own_cache() -> Iterator[None]:
+    """Keep the solutions of faulty problems in a folder apart."""
+    with TemporaryDirectory() as folder, patch.dict(os.environ, CERTIBIT_CACHE=folder):
+        yield
+
+
+def false_alarms(place: int | None, seed: int) -> list[str]:
+    """Return the checks that fail on correct code, as a job: of a subject, or of problems.
+
+    Each seed has problems and runs of its own.
+    """
+    with own_cache():
+        return list(alarms_of_problems(seed) if place is None else alarms_of(place, seed))
 
 
 def alarms_of(place: int, seed: int) -> Iterator[str]:
@@ -162,11 +183,9 @@ def test_no_check_of_problems_and_proofs_fails_on_correct_code(seed):
     assert not list(alarms_of_problems(seed))
 
 
-def table() -> Iterator[str]:
+def table(found: dict[str, list[tuple[str, str]]], alarms: list[str]) -> Iterator[str]:
     """Yield the lines of the table of faults and of the checks that catch them."""
-    rows = {
-        fault.name: sorted({verdict.check for _, verdict in failures(fault)}) for fault in FAULTS
-    }
+    rows = {name: sorted({check for _, check in caught}) for name, caught in found.items()}
     checks = sorted({check for row in rows.values() for check in row})
     width = max(map(len, rows))
     yield from (f"{chr(ord('A') + place)}  {check}" for place, check in enumerate(checks))
@@ -185,7 +204,6 @@ def table() -> Iterator[str]:
     yield from (f"{name}: {said}" for name, (said, _) in answers.items())
     missed = [name for name, row in rows.items() if not row]
     missed += [name for name, (_, fails) in answers.items() if fails]
-    alarms = [alarm for seed in MANY_SEEDS for alarm in false_alarms(seed)]
     yield ""
     planted_here = len(rows) + len(answers)
     yield f"{planted_here - len(missed)} of {planted_here} faults and attacks are caught"
@@ -194,11 +212,28 @@ def table() -> Iterator[str]:
     yield from alarms
 
 
-if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    os.environ["CERTIBIT_CACHE"] = mkdtemp()  # solutions of faulty problems are not kept
-    folder.mkdir(parents=True, exist_ok=True)
-    CATCHERS_FILE.write_text(json.dumps(catchers(), indent=1) + "\n", encoding="utf-8")
-    lines = list(table())
-    (folder / "faults.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+def main(words: list[str]) -> None:
+    """Record the catchers, and write and print the table; the jobs are done where it is said."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    add_place(parser)
+    chosen = parser.parse_args(words)
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    place, here = read_place(chosen, chosen.folder), str(Path(__file__).resolve())
+    names = [fault.name for fault in FAULTS]
+    jobs = [Call(name, in_file, (here, "findings", name)) for name in names]
+    found = dict(zip(names, results(jobs, place), strict=True))
+    CATCHERS_FILE.write_text(json.dumps(catchers(found), indent=1) + "\n", encoding="utf-8")
+    subjects = product(MANY_SEEDS, (*range(len(SUBJECTS)), None))
+    jobs = [
+        Call(f"subject {subject}, seed {seed}", in_file, (here, "false_alarms", subject, seed))
+        for seed, subject in subjects
+    ]
+    alarms = [alarm for some in results(jobs, place) for alarm in some]
+    lines = list(table(found, alarms))
+    (chosen.folder / "faults.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines[lines.index("", lines.index("") + 1) + 1 :]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
