@@ -10,7 +10,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.theory.chains.run_certificate import RunCertificate
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 
-HALF = Fraction(1, 2)
+HALF: Any = Fraction(1, 2)
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,8 @@ class _Step:
 
     def __post_init__(self) -> None:
         self.x_star = np.full((1, ROOM, 1), ZERO, dtype=object)
-        rest = self.method.start(self.x_star, self, self)
+        world: Any = self
+        rest = self.method.start(self.x_star, world, world)
         self.points = []  # what a start evaluates is forgotten
         self.used = 0
         self.star = each(lambda x: self.x_star, rest)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
-from certibit.data.problems.selector import problem
+from certibit.data.problems.selector import strongly_convex_problem
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
@@ -212,8 +212,12 @@ def on_huber_functions(theorem: ConvergenceTheorem, card: Card, rule: str | None
     """
     ratios = []
     for steps in HUBER_STEPS:
-        huber = problem(
-            np.ones((2, 1)), np.ones(2), clients=2, loss=f"huber:{1 / (2 * steps + 1)}", kappa=FLAT
+        huber = strongly_convex_problem(
+            np.ones((2, 1)),
+            y=np.ones(2),
+            clients=2,
+            loss=f"huber:{1 / (2 * steps + 1)}",
+            kappa=FLAT,
         )
         experiment = Experiment.of(card.parameters(huber.plain, None, rule), huber.plain)
         setting = Setting.at(experiment)
