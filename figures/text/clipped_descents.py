@@ -24,24 +24,29 @@ from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 
 def account_of(
-    card: Card, values: dict[str, Any], L0: float, L1: float, n: int, sigma: float
+    card: Card,
+    values: dict[str, Any],
+    functions: RelaxedFunctions,
+    kappa: float = 0.0,
+    rho: float = 1.0,
 ) -> ClippedAccount:
     """Certify a method with some parameters, by default the largest that its theorem allows.
+
+    ``kappa`` and ``rho`` are those of the theorem of EPISODE, |grad f_i| <= kappa + rho |grad f|.
 
     Raises
     ------
     Refusal
         If parameters are missing and there is no theorem, or the method cannot be certified.
     """
-    functions = RelaxedFunctions(L0, L1, n, sigma)
     needed = [one.name for one in fields(card.method) if one.default is MISSING]
     missing = [name for name in needed if name not in values]
     if missing and (len(missing) < len(needed) or not card.tunings):
         raise Refusal(f"{card.name} has no value of {', '.join(missing)}; give each with --set")
     if missing:
-        own = parameters_of(card, functions)
+        own = parameters_of(card, functions, kappa, rho)
         values = {one.name: getattr(own, one.name) for one in fields(own)} | values
-    return clipped_account(card.method(**values), functions)
+    return clipped_account(card.method(**values), functions, kappa, rho)
 
 
 def describe_clipped(account: ClippedAccount) -> str:

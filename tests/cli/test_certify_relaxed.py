@@ -59,7 +59,8 @@ def test_every_key_of_json_is_documented(capsys):
         (["locodl", *RELAXED], "locodl has no value of gamma, chi, rho, p, omega; give each"),
         (["celgc", *RELAXED], "no theorem on celgc has parameters for (L0, L1)-smooth functions"),
         (["clipped-sgd", *RELAXED, "--sigma", "1"], "no theorem on clipped-sgd has parameters"),
-        (["clipped-sgd", *RELAXED, "--kappa", "9"], "--kappa is not of (L0, L1)-smooth functions"),
+        (["episode", *RELAXED, "--rho", "0.5"], "rho = 0.5 bound no dissimilarity"),
+        (["gd", "--rho", "2"], "--rho is of (L0, L1)-smooth functions; give --class relaxed"),
         (["clipped-sgd", *RELAXED, "--optimise", "bits"], "--optimise is not of (L0, L1)-smooth"),
         (["clipped-sgd", *RELAXED, "--L0", "-1"], "L0 = -1 is no constant of a class"),
         (["gd", "--L0", "1"], "--L0 is of (L0, L1)-smooth functions; give --class relaxed"),
@@ -75,6 +76,17 @@ def test_a_misfit_is_refused_in_a_sentence(capsys, words, fragment):
     assert not out
     (sentence,) = err.splitlines()
     assert fragment in sentence
+
+
+def test_the_theorem_of_episode_takes_kappa_and_rho(capsys):
+    """Both make the published step smaller, and leave the certified step as it is."""
+    steps = []
+    for words in ([], ["--kappa", "1", "--rho", "2"]):
+        assert main(["certify", "episode", *RELAXED, *words, "--json"]) == 0
+        steps.append(json.loads(capsys.readouterr().out)["method"]["eta"])
+    assert steps[1] < 0.8 * steps[0]
+    assert main(["certify", "episode", *RELAXED, "--kappa", "1", "--rho", "2"]) == 0
+    assert "kappa = 1, rho = 2" in " ".join(capsys.readouterr().out.split())
 
 
 def test_other_commands_do_not_know_the_class(capsys):

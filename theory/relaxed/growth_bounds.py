@@ -5,8 +5,10 @@ f(x + D) <= f(x) + <grad f(x), D> + (L0 + L1 G) Q, with its conditions:
 
 * ``lemma-5``: (A L0 + B L1 G) r^2/2 for T <= 1, A = 2, B = e - 1 (Lemma 5 of EPISODE at C = 1,
   from Zhang, Jin, Fang, Wang, arXiv:2010.02519);
-* ``any-direction``: Q = phi(T)/L1^2, phi(T) = e^T - 1 - T, by Gronwall's inequality (Vankov,
-  Rodomanov, Nedich, Sankar, Stich, arXiv:2410.10800);
+* ``any-direction``: Q = phi(T)/L1^2, phi(T) = e^T - 1 - T. Proved by us: with h(t) = grad f(x + t
+  D/r), e(t) = |h(t) - h(0)| has e' <= L0 + L1 |h| <= L0 + L1 G + L1 e, so that e(t) <= (L0 + L1 G)
+  (e^(L1 t) - 1)/L1 by Gronwall's inequality, and f(x + D) - f(x) - <grad f(x), D> is at most the
+  integral of e from 0 to r;
 * ``against-gradient``, for D = -s grad f(x) with s >= 0, proved by us: for any part q of [0, 1],
   with T1 = q T, T2 = T - T1, k = 1 - e^T1 L0/(L0 + L1 G), and z >= 0 with 4 z^2 + 2 z + 1 <=
   6 (1 - phi(T2)/T2),

@@ -12,7 +12,7 @@ from certibit.solvers.methods.normalised_gd import NormalisedGD
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import MAIN
 from certibit.theory.formulas.episode_round import factor_A, factor_B
-from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions, require_dissimilarity
 from certibit.theory.theorem import Condition
 
 CLIPPED_GD = ClippedGD()
@@ -68,6 +68,7 @@ def published_step(
     ``kappa`` and ``rho`` are those of EPISODE, |grad f_i| <= kappa + rho |grad f|; the step that
     its theorem allows is largest at 0 and 1. Its accuracy epsilon is the largest that it allows.
     """
+    require_dissimilarity(kappa, rho)
     if issubclass(method, EPISODE):
         return _of_episode(functions, eta, gamma, kappa, rho)
     if functions.sigma or not issubclass(method, (*SAME_STEP, NormalisedGD)):

@@ -58,11 +58,7 @@ class RelaxedFunctions:
 
         Proof. |Hess f| <= (1/n) sum_i (L0 + L1 |grad f_i|) <= L0 + L1 kappa + rho L1 |grad f|.
         """
-        if not (0 <= kappa < math.inf and 1 <= rho < math.inf):
-            raise Refusal(
-                f"kappa = {kappa:g} and rho = {rho:g} bound no dissimilarity; give kappa >= 0 and "
-                "rho >= 1"
-            )
+        require_dissimilarity(kappa, rho)
         return cls(L0 + L1 * kappa, rho * L1, n, sigma)
 
     @property
@@ -71,3 +67,12 @@ class RelaxedFunctions:
         noise = f", gradients with noise of length <= {self.sigma:g}" if self.sigma else ""
         many = f", n = {self.n}" if self.n > 1 or self.sigma else ""
         return f"(L0, L1)-smooth functions, L0 = {self.L0:g}, L1 = {self.L1:g}{many}{noise}"
+
+
+def require_dissimilarity(kappa: float, rho: float) -> None:
+    """Refuse constants with which |grad f_i| <= kappa + rho |grad f| holds for no f_i."""
+    if not (0 <= kappa < math.inf and 1 <= rho < math.inf):
+        raise Refusal(
+            f"kappa = {kappa:g} and rho = {rho:g} bound no dissimilarity; give kappa >= 0 and "
+            "rho >= 1"
+        )

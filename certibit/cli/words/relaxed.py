@@ -11,9 +11,8 @@ from certibit.solvers.registry import extension
 from certibit.theory.catalogue.from_file import find_card, read_settings
 
 _ACCOUNTS = "certibit.figures.text.clipped_descents"
-_CONSTANTS = ("L0", "L1", "sigma")
+_CONSTANTS = ("L0", "L1", "sigma", "rho")
 _OTHER = {
-    "kappa": None,
     "problem": None,
     "groups": None,
     "omega": None,
@@ -41,6 +40,12 @@ def add_relaxed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--L1", type=float, help="see --L0 (default 1)")
     parser.add_argument(
         "--sigma", type=float, help="with --class relaxed, the largest noise of a gradient"
+    )
+    parser.add_argument(
+        "--rho",
+        type=float,
+        help="with --class relaxed, abs(grad f_i) <= kappa + rho abs(grad f) in the theorem of "
+        "EPISODE (default 1, and --kappa 0)",
     )
 
 
@@ -75,11 +80,13 @@ def certify_relaxed(chosen: argparse.Namespace) -> int:
         )
     card = find_card(chosen.method)
     values = read_settings(card.method, chosen.set)
-    L0, L1, sigma = (
+    names, defaults = (*_CONSTANTS, "kappa"), (1.0, 1.0, 0.0, 1.0, 0.0)
+    L0, L1, sigma, rho, kappa = (
         default if getattr(chosen, name) is None else getattr(chosen, name)
-        for name, default in zip(_CONSTANTS, (1.0, 1.0, 0.0), strict=True)
+        for name, default in zip(names, defaults, strict=True)
     )
-    found = accounts.account_of(card, values, L0, L1, chosen.n or 1, sigma)
+    functions = accounts.RelaxedFunctions(L0, L1, chosen.n or 1, sigma)
+    found = accounts.account_of(card, values, functions, kappa, rho)
     if chosen.json:
         print(json.dumps(accounts.clipped_summary(found), allow_nan=False))
     else:
