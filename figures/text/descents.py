@@ -99,10 +99,11 @@ def describe_cheapest(found: CheapestDescent, objective: Objective, downlink: fl
     before, after = (
         objective_value(cost, objective, downlink) for cost in (found.before, found.cost)
     )
+    times = "1/eps, from the start of runs on the problem" if found.from_start else "Psi_0/eps"
     lines = [
         f"{'optimised':12}{written_parameters(asdict(found.method), found.method.name)}",
         f"{'certified':12}E[Psi+] <= Psi - {proof.c:.8g} {measure}",
-        f"{'cost':12}{described_cost(found.cost, downlink)}, times Psi_0/eps, for a mean of "
+        f"{'cost':12}{described_cost(found.cost, downlink)}, times {times}, for a mean of "
         f"{measure} of at most eps",
         f"{'before':12}{described_cost(found.before, downlink)}",
         f"{'saved':12}{before / after:.3g} times fewer {objective} than with the parameters given",
@@ -115,6 +116,7 @@ def cheapest_summary(found: CheapestDescent) -> dict[str, Any]:
     return {
         "method": {"name": found.method.name, **plain_values(asdict(found.method))},
         "certified_c": found.certificate.c,
+        "from_start": found.from_start,
         "cost": asdict(found.cost),
         "before": asdict(found.before),
     }

@@ -310,7 +310,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     elif isinstance(setting.constants, Constants):
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
         if not card.descents:
-            held = provable_descents(experiment.method, setting, experiment.problem)
+            held = provable_descents(experiment)
     held = [one for one in held if bounded or not one.noise(experiment.method, setting)]
     sound = (
         *(factors_along_a_run(theorem, experiment) for theorem in factors),
@@ -358,12 +358,12 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
     return (theorem,), ""
 
 
-def provable_descents(method: Method, setting: Setting, problem: Problem) -> list[DescentTheorem]:
+def provable_descents(experiment: Experiment[Any]) -> list[DescentTheorem]:
     """Return what the extension that certifies descents proves of a method, if it is there."""
     descents = extension(_DESCENTS)
     if descents is None:
         return []
-    found: list[DescentTheorem] = descents.searched_descents(method, setting, problem)
+    found: list[DescentTheorem] = descents.searched_descents(experiment)
     return found
 
 

@@ -5,17 +5,19 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.assumptions.assumption import is_constant
 from certibit.theory.certificates.potential_family import Family
+from certibit.theory.descent.descent import Descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.descent.descent_programme import CLOSE as SOLVED
-from certibit.theory.descent.descent_programme import Descent, DescentProgramme
+from certibit.theory.descent.descent_programme import DescentProgramme
 from certibit.theory.descent.measure import Measure, MeasureName
-from certibit.theory.descent.start import NONE, movement, step_and_start
+from certibit.theory.descent.start import NONE, movement, step_and_start, values_at_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.rational_algebra import ZERO
@@ -64,6 +66,7 @@ def certify_descent(
     measure: MeasureName | None = None,
     least: float | None = None,
     growth: float = 0.0,
+    begin: Experiment[Any] | None = None,
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
 
@@ -91,6 +94,10 @@ def certify_descent(
     growth : float
         Prove E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, which is all that holds where the
         variance of gradients grows with f - inf f (``GradientNoise.gap``), and M is not.
+    begin : Experiment, optional
+        The method on a problem, for functions without a solution and exact gradients: search for
+        the form with nearly the least Psi_0/c at the start of its runs, which promises the fewest
+        rounds, instead of the largest c.
 
     Raises
     ------
@@ -121,7 +128,7 @@ def certify_descent(
     elif potential == "search" and measure == "potential":
         proof = _contracting(method, functions, given)
     elif potential == "search":
-        proof = _searched(method, functions, asked, given, grown)
+        proof = _searched(method, functions, asked, given, grown, begin)
     else:
         raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
     return replace(proof, seconds=perf_counter() - start)
@@ -339,6 +346,35 @@ def _forms(
     return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
 
 
+def _from_start(
+    family: Family, programme: DescentProgramme, functions: FunctionClass, begin: Experiment[Any]
+) -> Descent:
+    """Return the descent with nearly the least Psi_0/c at the start of runs of an experiment."""
+    if functions.has_solution or programme.samples:
+        raise Refusal(
+            "a start is known of descents over functions without a solution, with exact gradients; "
+            "leave begin out"
+        )
+    values = values_at_start(family.start.spread(), begin, functions)
+    return programme.cheapest(list(map(rational, values)), CLOSE)
+
+
+def fewest_rounds(method: Method, functions: FunctionClass, begin: Experiment[Any]) -> float:
+    """Return nearly the least Psi_0/c at the start of the runs of an experiment; else infinity.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+    """
+    functions = _class_for(method, functions)
+    family, programme = _forms(method, functions, default_measure(functions))
+    found = _from_start(family, programme, functions, begin)
+    values = values_at_start(family.start.spread(), begin, functions)
+    start = sum(float(fraction(w)) * q for w, q in zip(found.weights, values, strict=True))
+    return start / float(fraction(found.c)) if found.c > 0 else float("inf")
+
+
 def _contracting(
     method: Method, functions: FunctionClass, least: Fraction | None
 ) -> DescentCertificate:
@@ -386,10 +422,14 @@ def _searched(
     measure: Measure,
     least: Fraction | None,
     growth: Fraction,
+    begin: Experiment[Any] | None = None,
 ) -> DescentCertificate:
     """Return the certificate with the best quadratic form, of which small parts are left out."""
     family, programme = _forms(method, functions, measure, growth)
-    found = _solved(programme, least, CLOSE)
+    if begin is None:
+        found = _solved(programme, least, CLOSE)
+    else:
+        found = _from_start(family, programme, functions, begin)
     if functions.has_solution and found.c < NOTHING / rational(functions.L):
         raise Refusal(
             "no descent is found that begins with |x - x*|^2: the largest c is 0; take other "

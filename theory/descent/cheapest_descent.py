@@ -2,14 +2,17 @@
 
 import math
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.search import Objective, best_parameters, objective_value
 from certibit.theory.descent.certify_descent import (
     certify_descent,
+    fewest_rounds,
     largest_constant,
 )
 from certibit.theory.descent.descent_certificate import DescentCertificate
@@ -37,13 +40,16 @@ class CheapestDescent:
     cost, before : StepCost
         Mean cost per client of T iterations with T = 1/c, certified, of the method and of the
         parameters that the search began with: times Psi_0/eps it is that of a mean of M of at most
-        eps, where M is the measure of the certificate.
+        eps, where M is the measure of the certificate. With a known start T is Psi_0/c.
+    from_start : bool
+        Whether it is from the start of runs on a problem.
     """
 
     method: Method
     certificate: DescentCertificate
     cost: StepCost
     before: StepCost
+    from_start: bool = False
 
 
 @one_thread()
@@ -55,6 +61,7 @@ def cheapest_descent(
     *,
     downlink: float = 0.0,
     tries: int = MOST_TRIES,
+    begin: Experiment[Any] | None = None,
 ) -> CheapestDescent:
     """Return the parameters with the least certified cost that a search finds, from a start.
 
@@ -66,6 +73,9 @@ def cheapest_descent(
         What is minimised, per client: uplink bits + ``downlink`` times bits received, ...
     tries : int
         The largest number of parameters that are tried.
+    begin : Experiment, optional
+        The method on a problem: the cost is then that from the start of its runs, with the form
+        that has nearly the least Psi_0/c.
 
     Raises
     ------
@@ -82,15 +92,19 @@ def cheapest_descent(
     True
     """
 
-    def spent(method: Method, c: float) -> StepCost:
+    def spent(method: Method, iterations: float) -> StepCost:
         _, cost = orbits(method, where.n, where.d, where.compressor)
-        return StepCost(**{name: value / c for name, value in asdict(cost).items()})
+        return StepCost(**{name: value * iterations for name, value in asdict(cost).items()})
+
+    def iterations(method: Method) -> float:
+        if begin is not None:
+            return fewest_rounds(method, functions, replace(begin, method=method))
+        c = largest_constant(method, functions)
+        return 1 / c if c > 0 else math.inf
 
     def price(method: Method) -> float:
         with suppress(Refusal):
-            c = largest_constant(method, functions)
-            if c > 0:
-                return math.log(objective_value(spent(method, c), objective, downlink))
+            return math.log(objective_value(spent(method, iterations(method)), objective, downlink))
         return math.inf
 
     if functions.noise is not None and objective == "gradients":
@@ -104,5 +118,10 @@ def cheapest_descent(
     if first.c <= 0:
         raise Refusal(f"no descent is certified for {start}; begin with a smaller step size")
     method, least = best_parameters(start, price, tries, ACCURACY)
-    proof = certify_descent(method, functions) if least < price(start) else first
-    return CheapestDescent(proof.method, proof, spent(proof.method, proof.c), spent(start, first.c))
+    if not least < price(start):
+        method = start
+    there = None if begin is None else replace(begin, method=method)
+    proof = certify_descent(method, functions, begin=there)
+    counts = iterations(method), iterations(start)
+    costs = (spent(*pair) for pair in zip((method, start), counts, strict=True))
+    return CheapestDescent(proof.method, proof, *costs, begin is not None)

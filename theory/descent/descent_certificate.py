@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from certibit.solvers.method import Method
-from certibit.theory.descent.descent_programme import Descent
+from certibit.theory.descent.descent import Descent
 from certibit.theory.descent.measure import Measure
 from certibit.theory.descent.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass

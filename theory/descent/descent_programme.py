@@ -26,13 +26,13 @@ from certibit.theory.cones.central_path import PathEnd, follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.cones.triangles import upper
+from certibit.theory.descent.descent import Descent
 from certibit.theory.descent.start import Start, movement
 from certibit.theory.descent.vanishing import vanishing
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
     flat,
-    ldl,
     rounded_down,
     spanning_rows,
 )
@@ -52,69 +52,11 @@ LOST = fmpq(1, 10**9)
 SMALLEST = 1e-6
 """Relative distance of a sum of sizes to its bound at which it counts as the smallest."""
 
+NEARLY = fmpq(1, 10**6)
+"""Relative gain of c/Psi_0 for which it is not improved any more."""
+
 LARGEST = 10**12
 """No c below minus this is looked for, and no e above this divided by L."""
-
-
-@dataclass(frozen=True)
-class Descent:
-    """A proof of E[Psi+] <= Psi - c M + e sigma^2, in rational numbers.
-
-    Attributes
-    ----------
-    c : rational
-        The constant.
-    weights : tuple of rational
-        Those of the terms of Psi.
-    multipliers, below : mapping
-        The multipliers of the inequalities in the proof of the descent, and of Psi >= 0, by name.
-    free : mapping
-        The multipliers of the equalities in the proof of the descent, of any sign.
-    starting : mapping
-        The multipliers of the inequalities in the proof about the start, by name.
-    e : rational
-        The coefficient of sigma^2, 0 where gradients are exact.
-    bound : float
-        An upper bound on c for any multipliers, and any free weights within the limit.
-    """
-
-    c: Rational
-    weights: tuple[Rational, ...]
-    multipliers: Mapping[str, Rational]
-    below: Mapping[str, Rational]
-    free: Mapping[str, Rational]
-    starting: Mapping[str, Rational]
-    e: Rational = ZERO
-    bound: float = float("inf")
-
-    def holds(self, step: RationalStep, start: Start | None = None) -> bool:
-        """Whether a step descends so: no sign fails, values cancel, matrices are at least 0."""
-        signs = [y for own in (self.multipliers, self.below, self.starting) for y in own.values()]
-        return min(signs, default=ZERO) >= 0 and all(
-            not any(form.values) and all(ldl(block) is not None for block in form.blocks)
-            for form in self.left(step, start)
-        )
-
-    def left(self, step: RationalStep, start: Start | None = None) -> list[RationalForm]:
-        """Return what multiples of the inequalities leave: of the descent, Psi and the start."""
-        now, after = step.psi(self.weights)
-        measure = combination([fmpq(1)] * len(step.measured), step.measured)
-        left = now.plus(fmpq(-1), after).plus(-self.c, measure)
-        for sigma in step.variance:
-            left = left.plus(self.e, sigma)
-        for name, u in self.free.items():
-            left = left.plus(-u, step.equalities[name])
-        proved = [(self.multipliers, left), (self.below, now)]
-        if start is not None:
-            rest = combination(self.weights, start.terms)
-            proved.append((self.starting, start.distance.plus(fmpq(-1), rest)))
-        return [
-            combination(
-                [fmpq(1), *(-y for y in own.values())],
-                [form, *(step.inequalities[name] for name in own)],
-            )
-            for own, form in proved
-        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,6 +328,35 @@ class DescentProgramme:
         lines = [*self._lines, [c[0] - least, *c[1:]]]
         programme = ConeProgramme.of([-x for x in e[1:]], self.sums, lines)
         return self._shortened(follow(programme, start, close).numbers)
+
+    def cheapest(self, values: Sequence[Rational], close: float = CLOSE) -> Descent:
+        """Return the descent with nearly the least Psi_0/c, given the terms at a start.
+
+        c/Psi_0 is maximised by Dinkelbach's method: c - r Psi_0 is, for the ratio r so far.
+
+        Parameters
+        ----------
+        values : sequence of rational
+            The terms with weight 1 where a run starts.
+        """
+        rows = self.table.tolist()
+        first, c = 1 + sum(self.counts[:4]), rows[-1]
+        begin = [
+            sum((values[j] * rows[first + k][i] for k, j in enumerate(self.free)), ZERO)
+            for i in range(len(c))
+        ]
+        begin[0] += sum((w * q for w, q in zip(self.weights, values, strict=True)), ZERO)
+        numbers, ratio = self._towards(close, None).numbers, ZERO
+
+        def of(row: Sequence[Rational]) -> Rational:
+            return row[0] + value_of(row[1:], numbers)
+
+        while of(begin) > 0 and of(c) / of(begin) > ratio * (1 + NEARLY):
+            ratio, found = of(c) / of(begin), numbers
+            gain = [x - ratio * y for x, y in zip(c, begin, strict=True)]
+            programme = ConeProgramme.of(gain[1:], self.sums, self._lines)
+            numbers = follow(programme, self.inside, close).numbers
+        return self._shortened(found if ratio > 0 else numbers)
 
     def smallest(self, least: Rational, squares: Sequence[Rationals]) -> Descent | None:
         """Return the sum of squares and f - f* with the least weights and a c above ``least``.

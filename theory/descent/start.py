@@ -8,10 +8,13 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from certibit.data.arrays import Array
+from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.descent.measure import Measure
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import ClassConstants, Potential, Terms
+from certibit.theory.potential import ClassConstants, Potential, Terms, value
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.proofs.symbolic_step import SymbolicStep
@@ -86,6 +89,21 @@ def step_and_start(
         part = rational(-growth)
         step = replace(step, after=tuple(after.plus(part, now) for after, now in pairs))
     return replace(step, measured=(first,)), start
+
+
+def values_at_start(
+    potential: Potential, experiment: Experiment[Any], functions: FunctionClass
+) -> list[float]:
+    """Return the terms of a potential where a run on a problem starts, at x = 0, with its weights.
+
+    Parts of the state are compared with the state at rest about the model.
+    """
+    method, view = experiment.method, experiment.problem
+    channel, oracle = simulated_world(experiment)
+    state = method.start(channel.template, oracle, channel)
+    rest = fixed_point(method, AboutModel(view, method.model(state)))
+    terms = potential.lyapunov(method, state, rest, functions, view)
+    return [float(host(value((term,), view))[0]) for term in terms]
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,7 @@ def descent_offers(
 def certified_descent(offer: Offer, target: float) -> Offer:
     """Return an offer with the costs that a certificate proves, where these are smaller."""
     experiment = offer.experiment
-    theorems = provable_descents(experiment.method, Setting.at(experiment), experiment.problem)
-    for theorem in theorems:
+    for theorem in provable_descents(experiment):
         costs = promised_costs(promise(theorem, experiment), target)
         if costs.rounds < offer.promised.rounds:
             return replace(offer, promised=costs, by="certificate")

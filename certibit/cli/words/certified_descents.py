@@ -3,11 +3,13 @@
 import argparse
 import json
 from functools import partial
+from typing import Any
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import read_downlink_weight
 from certibit.cli.words.subject import CertifiedSubject
 from certibit.data.errors import Refusal
+from certibit.data.problems.selector import problem
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.descents import (
     cheapest_summary,
@@ -15,6 +17,7 @@ from certibit.figures.text.descents import (
     describe_cheapest,
     describe_descent,
 )
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.descent.cheapest_descent import cheapest_descent
 from certibit.theory.descent.descent_account import descent_account
 
@@ -30,7 +33,14 @@ def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> i
     found = descent_account(subject.card, method, where, functions)
     best, weight = None, read_downlink_weight(chosen)
     if chosen.optimise:
-        best = cheapest_descent(method, where, functions, chosen.optimise, downlink=weight)
+        best = cheapest_descent(
+            method,
+            where,
+            functions,
+            chosen.optimise,
+            downlink=weight,
+            begin=_begin(chosen, subject),
+        )
     if chosen.json:
         optimum = {"optimum": cheapest_summary(best)} if best else {}
         print(json.dumps(descent_summary(found) | optimum, allow_nan=False))
@@ -39,3 +49,11 @@ def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> i
         if best:
             print(for_terminal(partial(describe_cheapest, best, chosen.optimise, weight)))
     return 0 if found.certificate.c > 0 else FAILED
+
+
+def _begin(chosen: argparse.Namespace, subject: CertifiedSubject) -> Experiment[Any] | None:
+    """Return the method on a problem, if the start of its runs counts."""
+    functions = subject.functions
+    if chosen.problem is None or functions.noise or functions.has_solution:
+        return None
+    return Experiment.of(subject.method, problem(chosen.problem), subject.compressor)
