@@ -55,6 +55,10 @@ KEPT = Fraction(9, 10)
 PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
 """Parts of the largest c for which the smallest e is looked for."""
 
+_NO_FACTOR = (
+    "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or a smaller class"
+)
+
 CLOSE = 1e-7
 """Relative distance of c to its bound at which a search for a form ends, well inside."""
 
@@ -131,6 +135,8 @@ def certify_descent(
         proof = _searched(method, functions, asked, given, grown, begin)
     else:
         raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
+    if asked.name == "potential" and functions.has_solution and proof.exact <= 0:
+        raise Refusal(_NO_FACTOR)
     return replace(proof, seconds=perf_counter() - start)
 
 
@@ -396,10 +402,7 @@ def _contracting(
         if found is not None and found.c > 0:
             low, best = c, found
         elif c < NOTHING:
-            raise Refusal(
-                "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or "
-                "a smaller class"
-            )
+            raise Refusal(_NO_FACTOR)
         else:
             high = c
     weights = tuple(float(fraction(w)) for w in best.weights)
