@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.gd import GD
     from certibit.solvers.methods.gradskip import GradSkip
     from certibit.solvers.methods.l_svrg import LSVRG
+    from certibit.solvers.methods.local_sgd import LocalSGD
     from certibit.solvers.methods.locodl import LoCoDL
     from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays
     from certibit.solvers.methods.marina import MARINA
@@ -248,6 +249,7 @@ __all__ = [
     "LinearModel",
     "LoCoDL",
     "LoCoDLBothWays",
+    "LocalSGD",
     "Logistic",
     "LogisticRegression",
     "Loss",

@@ -102,6 +102,9 @@ class ContractionPromise:
 class DescentPromise:
     """E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, for a measure M of the model before the step.
 
+    Where clients differ, ``dissimilarity`` times zeta^2 is added, with a bound zeta^2 of
+    (1/n) sum_i |grad f_i(x) - grad f(x)|^2 at the model.
+
     sigma^2 is the variance of stochastic gradients; e = 0 if they are exact. Without growth the
     mean of E[M] over T iterations is at most Psi_0/(c T) + (e/c) sigma^2. With growth it is the
     mean with weights (1 + growth)^-t, and T is the sum of the (1 + growth)^-(t + 1) (Khaled,
@@ -119,13 +122,22 @@ class DescentPromise:
     e: float = 0.0
     growth: float = 0.0
     measure: str = "squared_gradient"
+    dissimilarity: float = 0.0
 
-    def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
+    def rounds_to(
+        self,
+        accuracy: float,
+        start: float = 1.0,
+        variance: float = 0.0,
+        zeta_squared: float = math.inf,
+    ) -> float:
         """Return how many iterations bring the mean of M to an accuracy, from Psi = ``start``.
 
-        It is infinite if the noise of gradients with a variance sigma^2 alone is larger.
+        It is infinite if the noise of gradients with a variance sigma^2 alone is larger, or what
+        clients differ, of which no bound may be known.
         """
         left = self.c * accuracy - (self.e * variance if self.e else 0.0)
+        left -= self.dissimilarity * zeta_squared if self.dissimilarity else 0.0
         if not (self.c > 0 and left > 0):
             return math.inf
         if not self.growth:
@@ -136,6 +148,8 @@ class DescentPromise:
     def __str__(self) -> str:
         grown = f"(1 + {readable(self.growth, 6)}) " if self.growth else ""
         noise = f" + {readable(self.e, 6)} sigma^2" if self.e else ""
+        if self.dissimilarity:
+            noise += f" + {readable(self.dissimilarity, 6)} zeta^2"
         measure = "(f - f*)" if self.measure == "gap" else "|grad f|^2"
         return f"E[Psi+] <= {grown}Psi - {readable(self.c, 6)} {measure}{noise}"
 
@@ -285,10 +299,14 @@ class DescentTheorem(ConvergenceTheorem):
         """Return the part of itself by which Psi may grow in the mean; 0 by default."""
         return 0.0
 
+    def dissimilarity(self, m: Any, setting: Setting) -> float:
+        """Return the coefficient of zeta^2; 0 where clients may differ by any zeta."""
+        return 0.0
+
     def promise(self, m: Any, setting: Setting) -> DescentPromise:
         """Return the promised descent."""
         parts = self.descent(m, setting), self.noise(m, setting), self.growth(m, setting)
-        return DescentPromise(*parts, self.measure)
+        return DescentPromise(*parts, self.measure, self.dissimilarity(m, setting))
 
 
 class ConvexDescentTheorem(DescentTheorem):

@@ -44,6 +44,7 @@ _LEGEND = (
     "agd",
     "gd",
     "sgd",
+    "local_sgd",
     "ef21_sgdm",
     "page",
     "vr_marina",
@@ -149,7 +150,7 @@ def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
 CARDS = Catalogue(lambda card: True)
 """Every method by name, in the order of a legend."""
 
-SHARED_MINIMISER = Catalogue(lambda card: card.method.needs.shared_minimiser)
+SHARED_MINIMISER = Catalogue(lambda card: card.method.needs.shared_minimiser and not card.samples)
 """The methods for strongly convex f_i with the same minimiser, such as one client, by name."""
 
 STOCHASTIC = Catalogue(lambda card: card.samples)

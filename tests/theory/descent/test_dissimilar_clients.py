@@ -1,42 +1,23 @@
 """Local steps of clients that differ: descents up to zeta^2, and attacks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 import pytest
 from attack import largest_excess
 
 from certibit import (
-    SGD,
     BoundedDissimilarity,
     FunctionClass,
     GradientNoise,
-    Needs,
+    LocalSGD,
     Refusal,
     certify,
     certify_descent,
     check_assumption,
 )
-from certibit.solvers.authoring import copies, mean
 from certibit.theory.export.descent_file import descent_file
-
-
-@dataclass(frozen=True)
-class LocalSGD(SGD):
-    """I local steps of every client in a round, then the mean: FedAvg."""
-
-    I: int = 2  # noqa: E741  (the paper's symbol)
-
-    name: ClassVar[str] = "local-sgd"
-    needs: ClassVar[Needs] = Needs(nonconvex=True, shared_minimiser=True)
-
-    def communicate(self, s, problem, channel):
-        y = copies(s.x, problem.n)
-        for k in range(self.I):
-            y = y - self.gamma * problem.grad(y, sample=k)
-        return type(s)(channel.broadcast(mean(channel.send(y))))
 
 
 def dissimilar(n, zeta=1.0, noise=None):
@@ -54,20 +35,20 @@ def test_local_steps_descend_up_to_zeta(I, noise):  # noqa: E741
 
 
 def test_e_is_that_of_zeta_squared():
-    one, three = (certify_descent(LocalSGD(0.1), dissimilar(4, zeta)) for zeta in (1.0, 3.0))
+    one, three = (certify_descent(LocalSGD(0.1, 2), dissimilar(4, zeta)) for zeta in (1.0, 3.0))
     assert three.c == pytest.approx(one.c, rel=1e-6)
     assert three.e == pytest.approx(9 * one.e, rel=1e-3)
-    shorter = certify_descent(LocalSGD(0.05), dissimilar(4))
+    shorter = certify_descent(LocalSGD(0.05, 2), dissimilar(4))
     assert one.e / 8.5 < shorter.e < one.e / 6  # gamma^3 L^2 zeta^2/2 to first order
 
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_no_quadratic_breaks_a_certificate(n):
     """Clients whose stationary points are apart; a certificate for zeta = 0 is broken by them."""
-    proof = certify_descent(LocalSGD(0.3), dissimilar(n))
+    proof = certify_descent(LocalSGD(0.3, 2), dissimilar(n))
     curvatures = list(product([-1.0, 0.3, 1.0], repeat=n))
     assert max(largest_excess(proof, h, dissimilar=True) for h in curvatures) <= 1e-9
-    alike = certify_descent(LocalSGD(0.3), dissimilar(n, zeta=0.0))
+    alike = certify_descent(LocalSGD(0.3, 2), dissimilar(n, zeta=0.0))
     assert max(largest_excess(alike, h, dissimilar=True) for h in curvatures) > 1e-4
     assert replace(proof, exact_e=proof.exact_e * 99 / 100).verify() < 0
 
@@ -86,7 +67,7 @@ def test_drawn_functions_are_as_dissimilar_as_they_may_be():
 
 def test_what_has_no_word_or_no_factor_is_refused():
     with pytest.raises(Refusal, match="no word in the file of a descent"):
-        descent_file(certify_descent(LocalSGD(0.1), dissimilar(2)))
+        descent_file(certify_descent(LocalSGD(0.1, 2), dissimilar(2)))
     strongly = FunctionClass(2, 1.0, 10.0, assumptions=(BoundedDissimilarity(1.0, 1.0),))
     with pytest.raises(Refusal, match="no factor is certified"):
-        certify(LocalSGD(0.01), strongly)
+        certify(LocalSGD(0.01, 2), strongly)

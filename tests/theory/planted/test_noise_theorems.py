@@ -13,6 +13,7 @@ from planting import fault, planted
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.sgd import SGD
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.summary import class_setting
@@ -25,12 +26,13 @@ CLOSE = 1e-7
 POINTS = {
     "dasha-page": [(1, 9.0), (10, 1.0), (1, 0.0)],
     "dasha-mvr": [(1, 9.0), (10, 1.0), (1, 0.0)],
+    "local-sgd": [(1, None), (10, None)],
     "l-svrg": [(1, None), (10, None)],
     "vr-diana": [(1, 9.0), (10, 1.0), (10, 9.0)],
     "sgd": [(1, None), (10, None)],
 }
 """Clients and omega."""
-OPTIONS = {"l-svrg": {"p": 0.5}, "vr-diana": {"p": 0.5}}
+OPTIONS = {"local-sgd": {"I": 3}, "l-svrg": {"p": 0.5}, "vr-diana": {"p": 0.5}}
 """With many new points, 1 - gamma mu is the factor."""
 
 
@@ -51,13 +53,26 @@ def is_proved(theorem, n, omega):
     noise = noise_of(theorem, where)
     functions = replace(FunctionClass.of(where), noise=noise)
     promise = theorem.promise(method, where)
+    if not factor and promise.dissimilarity:
+        return all(_is_proved_for(zeta, theorem, method, functions, promise) for zeta in (0.5, 3.0))
     c = 1 - promise.factor if factor else promise.c
     measure = "potential" if factor else None
     try:
         proof = certify_descent(method, functions, theorem, measure, least=c * (1 - CLOSE))
     except Refusal:
         return False
-    return proof.c >= c * (1 - CLOSE) and proof.e <= promise.e * (1 + CLOSE)
+    return proof.c >= c * (1 - 2 * CLOSE) and proof.e <= promise.e * (1 + CLOSE)
+
+
+def _is_proved_for(zeta, theorem, method, functions, promise):
+    """Whether e and the multiple of zeta^2 are enough for zeta times sigma."""
+    unlike = replace(functions, assumptions=(BoundedDissimilarity(1.0, zeta),))
+    e = promise.e + zeta**2 * promise.dissimilarity
+    try:
+        proof = certify_descent(method, unlike, theorem, least=promise.c * (1 - CLOSE))
+    except Refusal:
+        return False
+    return proof.c >= promise.c * (1 - 2 * CLOSE) and proof.e <= e * (1 + CLOSE)
 
 
 THEOREMS = [
@@ -102,6 +117,14 @@ FAULTS = [
             "return m.gamma**2 / (2 * setting.n)",
         ),
         ("sgd", "1 - 4 gamma mu", "1 - m.gamma * setting.mu\n", "1 - 4 * m.gamma * setting.mu\n"),
+        ("local-sgd", "c = gamma I", "m.gamma * m.I / 2 -", "m.gamma * m.I -"),
+        (
+            "local-sgd",
+            "a tenth of e",
+            "m.I / setting.n + drift",
+            "m.I / setting.n / 10 + drift / 10",
+        ),
+        ("local-sgd", "no zeta", "return 2 / 3 * m.gamma**3", "return 0 / 3 * m.gamma**3"),
         ("dasha-page", "c = gamma", "return m.gamma / 2", "return m.gamma"),
         ("dasha-page", "no noise of samples", "2 * changed / (p", "0 * changed / (p"),
         ("dasha-page", "a weight of 1/10", "Squares(m.gamma / m.p,", "Squares(m.gamma / 10,"),

@@ -107,6 +107,9 @@ def descents_along_a_run(
     gradients are and f is taken at points without noise; else it is the mean of drawn outcomes,
     less six standard errors. States whose M is below 1e-12 of the first are left out, where the
     difference is rounding error.
+
+    Where clients differ, by zeta^2 = (1/n) sum_i |grad f_i(x) - grad f(x)|^2 at the model of a
+    state, its multiple in the promise is subtracted, too.
     """
     method, view = experiment.method, experiment.problem
     promise = theorem.promise(method, Setting.at(experiment))
@@ -121,7 +124,12 @@ def descents_along_a_run(
         if step is None:
             step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
         exact = exact and step.exact
-        ratios.append((step.expected - (1 + promise.growth) * step.now - noise) / measured)
+        allowed = (1 + promise.growth) * step.now + noise
+        if promise.dissimilarity:
+            slopes = view.grad(method.model(state))
+            zeta_squared = float(np.sum((slopes - mean(slopes)) ** 2)) / view.n
+            allowed += promise.dissimilarity * zeta_squared
+        ratios.append((step.expected - allowed) / measured)
     note = "exact" if exact else f"means of {SAMPLES} samples, less {SURE:g} standard errors"
     return Verdict(
         "descent along a run", largest(ratios), -promise.c, note, NOT_KEPT, **searched(ratios)
