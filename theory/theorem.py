@@ -247,7 +247,7 @@ class Theorem(ConvergenceTheorem):
     """
 
     noise_at_solution: ClassVar[bool] = False
-    """Whether sigma^2 bounds the variance at the solution only, (1/n) sum_i E|xi_i(x*)|^2."""
+    """Whether samples are smooth in expectation, and sigma^2 bounds the variance at x* only."""
     tight: ClassVar[bool] = False
     """Whether it promises nearly all that a certificate proves with any quadratic potential."""
 

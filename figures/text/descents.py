@@ -30,12 +30,13 @@ def describe_descent(account: DescentAccount) -> str:
             f"{_noise(account, account.noise)} ({account.title}); "
             f"with its Psi {_promised(account, account.stated)} is certified"
         )
+    more = f"(1 + {float(proof.growth):g}) " if proof.growth else ""
     lines = [
         f"{'method':12}{written_parameters(asdict(account.method), account.method.name)}",
         f"{'family':12}{describe_family(proof.functions, account.method)}",
         f"{'theorem':12}{theorem}",
         f"{'potential':12}{_potential(account)}",
-        f"{'certified':12}E[Psi+] <= Psi - {proof.c:.8g} {proof.measure.symbol}"
+        f"{'certified':12}E[Psi+] <= {more}Psi - {proof.c:.8g} {proof.measure.symbol}"
         f"{_noise(account, proof.e)}, proved in {1000 * proof.seconds:.0f} ms{_bound(proof)}",
         f"{'proof':12}{Known.PROVED.words() if proof.verify() == proof.c else FAILS}, checked in "
         "rational numbers",
@@ -43,7 +44,8 @@ def describe_descent(account: DescentAccount) -> str:
     ]
     if account.frontier:
         pairs = ", ".join(f"{one.c:.4g} with {one.e:.4g}" for one in account.frontier)
-        lines.append(f"{'noise':12}smallest e for some c, each with its own Psi: {pairs}")
+        own = "with this Psi" if proof.measure.name == "potential" else "each with its own Psi"
+        lines.append(f"{'noise':12}smallest e for some c, {own}: {pairs}")
     elif proof.functions.noise and proof.c > 0:
         why = f"{account.method.name} samples no gradients"
         if proof.reduces_variance:
@@ -70,14 +72,17 @@ def _noise(account: DescentAccount, e: float) -> str:
 
 def _potential(account: DescentAccount) -> str:
     potential = account.certificate.potential
-    if account.certificate.functions.has_solution:
+    contracts = account.certificate.measure.name == "potential"
+    if contracts and isinstance(potential, QuadraticPotential):
+        return f"{potential}; parts of a state are compared with the state at the solution"
+    if account.certificate.functions.has_solution and not contracts:
         return (
             f"{potential}; parts of a state are compared with the state at the solution. At the "
             "state at rest about any x it is at most |x - x*|^2"
         )
     if isinstance(potential, QuadraticPotential):
         return f"{potential}; parts of a state are compared with the state at rest at its model"
-    return f"that of {account.title}"
+    return f"that of {account.title or getattr(potential, 'title', 'a theorem')}"
 
 
 def _steps(account: DescentAccount) -> str:
@@ -86,7 +91,8 @@ def _steps(account: DescentAccount) -> str:
         return f"{name} = {now:.6g}; no step size is certified"
     if math.isinf(account.largest_step):
         return f"{name} = {now:.6g}; no upper limit was found"
-    limit = f"{name} = {now:.6g}; a descent is certified up to {account.largest_step:.4g}"
+    what = "a factor" if account.certificate.measure.name == "potential" else "a descent"
+    limit = f"{name} = {now:.6g}; {what} is certified up to {account.largest_step:.4g}"
     if math.isnan(account.best):
         return limit
     best = f"{account.best:.6g} at {account.best_step:.4g}"

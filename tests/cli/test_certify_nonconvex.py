@@ -101,7 +101,6 @@ def test_parameters_with_fewer_rounds_are_found(capsys):
         ("certify gd --class nonconvex --weights free", "are both certified"),
         ("certify gd --class nonconvex --potential stated", "are both certified"),
         ("certify marina --class nonconvex --optimise bits", "bits need a compressor"),
-        ("certify sgd --noise", "no factor is certified"),
         ("certify sgd --class nonconvex --noise -1", "no part of a variance"),
         ("certify diana --class nonconvex", "give gamma, alpha"),
         ("certify diana --class nonconvex --set gamma=0.1", "give alpha"),
@@ -127,3 +126,36 @@ def test_a_row_of_the_table():
     row = descent_row(METHODS["gd"], 3, 1.0)
     assert row.cells[2:4] == ("0.5", "0.75 at 1")
     assert float(row.cells[4]) == pytest.approx(2.0, rel=2e-2)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("sgd --kappa 100 --noise", "0.0090702479 Psi + 2.06612e-06 sigma^2, proved"),
+        ("sgd --kappa 100 --noise expected=100", "0.0045454545 Psi + 2.16497e-06 sigma^2, proved"),
+        ("l-svrg --kappa 100 --n 1 --noise expected=100", "- 0.001577055 Psi, proved"),
+        ("sgd --class nonconvex --noise gap=1 --growth 0.01 --set gamma=0.1", "(1 + 0.01) Psi"),
+    ],
+)
+def test_factors_and_growing_noise(words, told, capsys):
+    assert main(["certify", *words.split()]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert told in said
+    assert "proof holds" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("sgd --kappa 10 --noise foo=1", "foo=1 is not read"),
+        ("sgd --kappa 10 --noise =1", "is not read"),
+        ("sgd --kappa 10 --noise gap=x", "is not read"),
+        ("sgd --kappa 10 --noise 1", "take relative = 0"),
+        ("sgd --kappa 10 --noise --growth 0.1", "--growth is of functions that need not be convex"),
+        ("sgd --kappa 10 --noise --optimise rounds", "--optimise is of exact gradients"),
+        ("sgd --class nonconvex --noise gap=1", "give the growth that is allowed"),
+    ],
+)
+def test_noise_that_does_not_fit_is_refused(words, sentence, capsys):
+    assert main(["certify", *words.split()]) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())

@@ -27,6 +27,7 @@ class ReferencePoint(Theorem):
     method = LSVRG
     title = "L-SVRG"
     published = False
+    noise_at_solution = True
 
     def conditions(self, m: LSVRG, setting: Setting) -> tuple[Condition, ...]:
         return (

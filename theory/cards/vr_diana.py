@@ -32,6 +32,7 @@ class ShiftsAndReferencePoint(Theorem):
     method = VRDIANA
     title = "VR-DIANA"
     published = False
+    noise_at_solution = True
 
     def conditions(self, m: VRDIANA, setting: Setting) -> tuple[Condition, ...]:
         limit = _largest_step(setting)

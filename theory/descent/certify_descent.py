@@ -161,7 +161,10 @@ def default_measure(functions: FunctionClass) -> Measure:
 
 
 def has_descent(
-    method: Method, functions: FunctionClass, measure: MeasureName | None = None
+    method: Method,
+    functions: FunctionClass,
+    measure: MeasureName | None = None,
+    growth: float = 0.0,
 ) -> bool:
     """Whether some c > 0 is proved; the search ends at the first.
 
@@ -180,7 +183,7 @@ def has_descent(
     functions = _class_for(method, functions)
     asked = Measure(measure) if measure else default_measure(functions)
     least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
-    _, programme = _forms(method, functions, asked)
+    _, programme = _forms(method, functions, asked, Fraction(growth))
     return bool(programme.best(CLOSE, enough=least).c > least)
 
 

@@ -27,7 +27,7 @@ from certibit.theory.theorem import DescentPromise, DescentTheorem
 ACCURACY = 1e-2
 """Relative accuracy of step sizes that are searched for."""
 
-_ROUNDED = 1e-9
+ROUNDED = 1e-9
 """Part of a published c that is left to rounding where the smallest e is looked for."""
 
 MOST_STEPS = 12
@@ -58,7 +58,7 @@ class DescentAccount:
     best_step, best : float
         The step size with the largest certified c that was found, and this c; NaN where e > 0.
     frontier : tuple of DescentPromise
-        With stochastic gradients, the smallest e for parts of the largest c.
+        With stochastic gradients, the smallest e for parts of the largest c; of a factor, for c.
     """
 
     method: Method
@@ -118,14 +118,14 @@ def stated_descent(
     """
     noise = functions.noise
     stated = card.convex_descents if functions.has_solution else card.descents
-    if noise and noise.relative:  # of which no theorem of a card knows
+    if noise and (noise.relative or noise.gap or noise.expected):  # that no theorem knows
         return None
     held = [one for one in stated if not one.unmet(method, where)]
     if not held:
         return None
     theorem = max(held, key=lambda one: one.descent(method, where))
     c, e = theorem.descent(method, where), theorem.noise(method, where)
-    least = c * (1 - _ROUNDED) if noise else None
+    least = c * (1 - ROUNDED) if noise else None
     proof = certify_descent(method, functions, theorem, least=least)
     scale = float(proof.scale)
     return StatedDescent(theorem, proof, scale * c, scale * e, least)
@@ -133,9 +133,15 @@ def stated_descent(
 
 @one_thread()
 def descent_account(
-    card: Card, method: Method, where: Setting, functions: FunctionClass | None = None
+    card: Card,
+    method: Method,
+    where: Setting,
+    functions: FunctionClass | None = None,
+    growth: float = 0.0,
 ) -> DescentAccount:
     """Certify the descent of a method, compare with its theorem, and search for step sizes.
+
+    Psi may grow by a part ``growth`` of itself, which theorems of cards do not use.
 
     Raises
     ------
@@ -146,13 +152,14 @@ def descent_account(
     noise = functions.noise
     told = stated_descent(card, method, where, functions)
     stated = told.certificate if told else None
-    proof = certify_descent(method, functions, least=told.least if told else None)
+    least = told.least if told else None
+    proof = certify_descent(method, functions, least=least, growth=growth)
     if stated is not None and (stated.e, -stated.c) < (proof.e, -proof.c):
         proof = stated
     name = card.step_size
     largest, best_step, best = math.nan, math.nan, math.nan
     if name is not None:
-        largest = descent_limit(method, name, functions)
+        largest = descent_limit(method, name, functions, growth=growth)
         if math.isfinite(largest) and not (noise and proof.e):
             best_step, best = _best_step(method, name, functions, largest)
     return DescentAccount(
@@ -167,12 +174,16 @@ def descent_account(
         largest,
         best_step,
         best,
-        noise_frontier(method, functions) if noise else (),
+        noise_frontier(method, functions, growth=growth) if noise else (),
     )
 
 
 def descent_limit(
-    method: Method, name: str, functions: FunctionClass, accuracy: float = ACCURACY
+    method: Method,
+    name: str,
+    functions: FunctionClass,
+    accuracy: float = ACCURACY,
+    growth: float = 0.0,
 ) -> float:
     """Return the largest value of a step size with a certified descent, searched from its own.
 
@@ -189,7 +200,7 @@ def descent_limit(
 
     def descends(step: float) -> bool:
         with suppress(Refusal):
-            return has_descent(_with(method, name, step), functions)
+            return has_descent(_with(method, name, step), functions, growth=growth)
         return False
 
     low, high = limits(descends, getattr(method, name), accuracy)

@@ -55,7 +55,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
     card, where = subject.card, subject.setting
     if chosen.optimise == "bits" and card.method.needs.compressor and subject.compressor is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
-    if not where.strongly_convex:
+    if not where.strongly_convex or subject.functions.noise:
         descents = extension("certibit.cli.words.certified_descents")
         if descents is None:
             raise Refusal("this copy of certibit has no theory/descent; give --kappa")

@@ -39,14 +39,20 @@ def _certificate_to_write(text: str) -> Path:
 def export_certificate(chosen: argparse.Namespace) -> None:
     """Certify a method over a class of functions, and write the proof."""
     from certibit.theory.descent.certify_descent import certify_descent  # noqa: PLC0415  (heavy)
+    from certibit.theory.descent.factor_account import factor_account  # noqa: PLC0415  (heavy)
 
     subject = read_subject(chosen)
     proof: Certificate | DescentCertificate
-    if subject.setting.strongly_convex:
+    if subject.setting.strongly_convex and subject.functions.noise:
+        proof = factor_account(
+            subject.card, subject.method, subject.setting, subject.functions
+        ).certificate
+        promise = str(proof).splitlines()[-1]
+    elif subject.setting.strongly_convex:
         proof = certify_subject(chosen, subject).certificate
         promise = f"E[Psi+] <= {times_psi(proof.decrease, 12)}"
     else:
-        proof = certify_descent(subject.method, subject.functions)
+        proof = certify_descent(subject.method, subject.functions, growth=chosen.growth)
         promise = str(proof).splitlines()[-1]
     write_certificate(proof, chosen.file)
     told = f"{promise}, written to {chosen.file}"

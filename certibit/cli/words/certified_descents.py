@@ -1,4 +1,4 @@
-"""The command ``certify`` for functions that need not be strongly convex: certified descents."""
+"""The command ``certify`` for certified descents, and for factors with stochastic gradients."""
 
 import argparse
 import json
@@ -20,17 +20,30 @@ from certibit.figures.text.descents import (
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.descent.cheapest_descent import cheapest_descent
 from certibit.theory.descent.descent_account import descent_account
+from certibit.theory.descent.factor_account import factor_account
 
 
 def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
-    """Certify a descent over convex or nonconvex functions; the exit code says if c > 0."""
+    """Certify a descent over convex or nonconvex functions; the exit code says if c > 0.
+
+    Over strongly convex functions with stochastic gradients it is a factor 1 - c.
+    """
+    if chosen.growth and subject.setting.has_solution:
+        raise Refusal("--growth is of functions that need not be convex; leave it out")
     if chosen.potential or chosen.weights != "fixed":
         raise Refusal(
             "--potential and --weights are of strongly convex functions; leave them out: the Psi "
             "of a theorem and the best form are both certified"
         )
     method, where, functions = subject.method, subject.setting, subject.functions
-    found = descent_account(subject.card, method, where, functions)
+    if where.strongly_convex:
+        if chosen.optimise:
+            raise Refusal(
+                "--optimise is of exact gradients where f is strongly convex; leave it out"
+            )
+        found = factor_account(subject.card, method, where, functions)
+    else:
+        found = descent_account(subject.card, method, where, functions, growth=chosen.growth)
     best, weight = None, read_downlink_weight(chosen)
     if chosen.optimise:
         best = cheapest_descent(

@@ -1,7 +1,7 @@
 """The words that name a method and the class of functions that it is certified over."""
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from certibit.cli.words.options import add_parameters, read_compressor
@@ -14,7 +14,7 @@ from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.setting import Setting
+from certibit.theory.setting import OfSamples, Setting
 
 if TYPE_CHECKING:
     from certibit.theory.certificates.summary import Account
@@ -75,10 +75,17 @@ def add_subject(parser: argparse.ArgumentParser, *more_classes: str) -> None:
         "--noise",
         metavar="B",
         nargs="?",
-        type=float,
-        const=0.0,
+        const="0",
         help="sampled gradients are stochastic: E|noise|^2 <= sigma^2 + B |grad f_i(x)|^2 (B is 0 "
-        "if left out); for the class nonconvex, and with B = 0 for convex",
+        "if left out, and unless functions are nonconvex); or constants by name, such as gap=2 "
+        "with 2 gap (f(x) - f*) in its place, expected=2 for expected smoothness, or difference=1",
+    )
+    parser.add_argument(
+        "--growth",
+        metavar="A",
+        type=float,
+        default=0.0,
+        help="let Psi grow by this part of itself, where the noise has a gap and f is nonconvex",
     )
     add_parameters(parser, "a parameter, such as gamma=0.1")
     parser.add_argument(
@@ -106,9 +113,38 @@ def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
         require_positive(method, card.step_size)
     functions = _contracting(chosen, card, method, functions or FunctionClass.of(where))
     if chosen.noise is not None:
-        noise = GradientNoise(chosen.noise, difference=where.difference)
+        noise = _gradient_noise(chosen.noise)
+        if noise.difference is None and noise.expected is None:
+            noise = replace(noise, difference=where.difference)
         functions = replace(functions, noise=noise)
     return CertifiedSubject(card, values, method, sent, where, functions)
+
+
+def _gradient_noise(text: str) -> GradientNoise:
+    """Read the constants of the noise of gradients: B, or some by name, such as gap=2."""
+    names = [field.name for field in fields(GradientNoise)]
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, value = part.rpartition("=")
+        try:
+            found[name or "relative"] = float(value)
+        except ValueError:
+            name = ""
+        if (name or "relative") not in names or not (name or value == part):
+            raise Refusal(
+                f"--noise {text} is not read; give B, or constants by name, such as gap=2, of "
+                f"{', '.join(names)}"
+            )
+    return GradientNoise(**found)
+
+
+def _noise_of(made: Any, where: Setting) -> GradientNoise | None:
+    """Return what is known of the stochastic gradients of a problem."""
+    if not made.noise:
+        return None
+    if where.strongly_convex and where.of_samples != OfSamples():
+        return GradientNoise(expected=where.expected)
+    return GradientNoise(difference=where.difference)
 
 
 def certify_subject(chosen: argparse.Namespace, subject: CertifiedSubject) -> "Account":
@@ -182,10 +218,9 @@ def _covered(
             f"{method.name} is certified for f_i with one minimiser, which those of "
             f"{chosen.problem} have not; give --n and --kappa"
         )
-    if not where.strongly_convex:
+    if not where.strongly_convex or made.noise:
         if chosen.groups:
-            raise Refusal("--groups are of strongly convex functions; leave them out")
-        noise = GradientNoise(difference=where.difference) if made.noise else None
-        return where, replace(FunctionClass.of(where), noise=noise)
+            raise Refusal("--groups are of strongly convex functions, exact; leave them out")
+        return where, replace(FunctionClass.of(where), noise=_noise_of(made, where))
     groups = chosen.groups or min(_GROUPS, where.n)
     return where, FunctionClass.of_groups(where, groups)

@@ -13,6 +13,7 @@ from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.classes.relaxed_table import published_method
 from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
 from certibit.solvers.method import Method
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
@@ -28,6 +29,9 @@ N, OMEGA = 10, 1.0
 
 CLASSES = ("strongly convex", "convex", "PL", "nonconvex", "stochastic", "(L0, L1)")
 """The columns."""
+
+_UP_TO_ZETA = ("nonconvex", "stochastic")
+"""Over these clients of a method for a shared minimiser differ by zeta, up to which it descends."""
 
 _CAPTION = (
     "T: a published theorem on the card, t: one that is proved by us, c: a certificate that is "
@@ -102,6 +106,8 @@ def _certified(card: Card, label: str) -> None:
         rule = next(iter(card.rules)) if label == "strongly convex" else None
         at = RulePoint.of(card, n, OMEGA, rule)
         method, strongly, smooth = at.method, *map(FunctionClass.of, (at.strongly, at.smooth))
+    if smooth.n > 1 and card.method.needs.shared_minimiser and label in _UP_TO_ZETA:
+        smooth = replace(smooth, assumptions=(BoundedDissimilarity(1.0, 1.0),))
     with_some_step(card, method, _asked(label, strongly, smooth))
 
 
