@@ -12,7 +12,7 @@ def test_marks_and_sentences():
     few = {name: CARDS[name] for name in ("gd", "locodl", "episode", "clip21")}
     lines = class_table(few).splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.split()}
-    assert rows["GD"] == ["Tc", "c", "c", "Tc", "1", "2"]
+    assert rows["GD"] == ["Tc", "Tc", "c", "Tc", "1", "2"]
     assert rows["LoCoDL"] == ["Tc", "3", "3", "3", "3", "2"]
     assert rows["EPISODE"] == [*["4"] * 5, "Tc"]
     assert rows["Clip21"] == ["c", *["4"] * 4, "T"]  # in a ball, of strongly convex functions
