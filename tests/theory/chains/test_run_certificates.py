@@ -26,7 +26,7 @@ def test_the_constants_are_the_known_ones():
         assert ACCELERATED.promise.bound(T, 0.5) == pytest.approx(2 / (T + 1) ** 2, rel=1e-12)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("steps", [3, 8])
 def test_a_chain_of_so_many_steps_proves_no_less(steps):
     """Of gradient descent the same, because it is attained; of its acceleration a little more."""

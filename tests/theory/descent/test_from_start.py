@@ -40,7 +40,7 @@ def rounds(proof, begin):
     return promise(CertifiedDescent(proof), begin).steps_to(TARGET)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "sent"),
     [("ef21", "top-k:6"), ("marina", "rand-k:3"), ("dasha", "rand-k:6"), ("ef21", "top-k:2")],
