@@ -208,23 +208,29 @@ class DescentProgramme:
         Multipliers are, and forms along a vector, where a sum of some of them is 0 or less for all
         coordinates. Where the proof cannot hold strictly along such a vector, it holds without it.
         """
-        size = table.nrows()
-        equations, signs = [], []
-        for j in range(1, 1 + sum(self.counts[:3])):
-            unit = np.full((1, size), ZERO, dtype=object)
-            unit[0, j] = fmpq(1)
-            equations.append(unit)
-            signs.append(unit)
-        for own in self.forms:
-            for place in range(len(own[0].blocks)):
-                matrices = [form.blocks[place] for form in own]
-                for vector in self._directions[place]:
-                    along = np.array([one @ vector for one in matrices], dtype=object).T
-                    equations.append(along)
-                    signs.append((vector @ along)[None])
-        rows = np.array((fmpq_mat(np.concatenate(signs).tolist()) * table).tolist(), dtype=object)
+        equations, signs = self._tested
+        rows = np.array((signs * table).tolist(), dtype=object)
         found = [equations[j] for j in vanishing(rows)]
         return [one for one in found if any((fmpq_mat(one.tolist()) * table).entries())]
+
+    @cached_property
+    def _tested(self) -> tuple[list[Rationals], fmpq_mat]:
+        """Equations that may be forced, and what is at least 0 and is 0 if they hold.
+
+        They map 1 and the unknowns: to a multiplier, or to a form times a vector.
+        """
+        count, size = sum(self.counts[:3]), len(self.forms[0])
+        equations = [*rationals(np.eye(count, size, 1))[:, None]]
+        signs = [*equations]
+        for own in self.forms:
+            for place in range(len(own[0].blocks)):
+                matrices = np.array([form.blocks[place] for form in own], dtype=object)
+                for vector in self._directions[place]:
+                    seen = np.flatnonzero(vector)
+                    along = (matrices[:, :, seen] @ vector[seen]).T
+                    equations.append(along)
+                    signs.append((vector[seen] @ along[seen])[None])
+        return equations, fmpq_mat(np.concatenate(signs).tolist())
 
     @cached_property
     def _directions(self) -> list[list[Rationals]]:

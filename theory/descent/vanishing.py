@@ -33,9 +33,9 @@ def vanishing(rows: Rationals) -> list[int]:
     [0, 1, 3]
     """
     found = np.flatnonzero(~rows.any(axis=1)).tolist()
-    left = np.flatnonzero(rows.any(axis=1))
+    left, rounded = np.flatnonzero(rows.any(axis=1)), floats(rows)
     while left.size:
-        places = left[_sum_that_is_0(floats(rows[left]))]
+        places = left[_sum_that_is_0(rounded[left])]
         if not places.size or not _cancels(rows[places]):
             break
         found += places.tolist()

@@ -8,7 +8,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction
+from certibit.theory.worlds.symbolic.exact_numbers import Rational
 
 Rationals = NDArray[Any]
 """A matrix of rational numbers."""
@@ -18,7 +18,7 @@ ZERO = fmpq(0)
 
 def floats(matrix: Rationals) -> NDArray[np.float64]:
     """Return a matrix rounded to floats."""
-    rounded = [float(fraction(x)) for x in matrix.flat]
+    rounded = [int(x.p) / int(x.q) for x in matrix.flat]
     return np.array(rounded).reshape(matrix.shape)
 
 
