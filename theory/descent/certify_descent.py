@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Literal, get_args
 
 from certibit.data.errors import Refusal
+from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.assumptions.assumption import is_constant
@@ -63,6 +64,7 @@ CLOSE = 1e-7
 """Relative distance of c to its bound at which a search for a form ends, well inside."""
 
 
+@one_thread()
 def certify_descent(
     method: Method,
     functions: FunctionClass | Setting,

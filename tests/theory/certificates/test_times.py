@@ -1,0 +1,99 @@
+"""How many steps of central paths certificates take, and how long beside a fixed computation."""
+
+from time import process_time
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from test_searches_and_theorems import at_a_point
+
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.cones import central_path
+
+FAR, ODD = (10**6, 1e5, 99.0), (3, 10.0, 99.0)
+"""Points (n, kappa, omega) at which certificates take long."""
+
+TAKEN = {
+    "locodl": (FAR, (35, 0.15), (301, 1.69)),
+    "adiana": (ODD, (27, 0.17), (256, 1.65)),
+    "diana": (ODD, (14, 0.05), (116, 0.45)),
+    "ef21p-diana": (ODD, (15, 0.06), (96, 0.49)),
+    "locodl-both-ways": (ODD, (19, 0.07), (152, 0.96)),
+    "5gcs-cc": (ODD, (23, 0.98), (153, 3.19)),
+    "compressed-scaffnew": (FAR, (30, 0.1), (154, 0.57)),
+    "gradskip": (FAR, (18, 0.14), (149, 1.19)),
+    "scaffold": (ODD, (21, 0.19), (115, 1.32)),
+    "tamuna": (FAR, (30, 0.1), (154, 0.61)),
+    "scaffnew": (FAR, (18, 0.08), (72, 0.48)),
+    "fedcomgate": (ODD, (22, 0.15), (145, 1.07)),
+    "ef21": (FAR, (46, 0.16), (238, 1.05)),
+    "econtrol": (ODD, (46, 0.17), (262, 1.25)),
+    "marina": (FAR, (32, 0.12), (187, 0.78)),
+    "dasha": (FAR, (31, 0.11), (147, 0.67)),
+    "agd": (ODD, (18, 0.08), (112, 0.58)),
+    "gd": (FAR, (23, 0.06), (53, 0.22)),
+}
+"""The point, then steps and time of a certificate with the first theorem's potential, and of one
+that searches for it. Times are in units of two 60 x 60 matrices of fractions multiplied."""
+
+MORE_STEPS, MORE_TIME = 1.3, 2.0
+"""Room for other last bits, and for other machines and what else they do."""
+
+
+@pytest.fixture(scope="module")
+def unit():
+    """The seconds of the computation that all times are compared with."""
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(1, 2**62, (2, 2, 3600)).tolist()
+    a, b = (fmpq_mat(60, 60, list(map(fmpq, *pair))) for pair in numbers)
+    return least_time(lambda: a * b)
+
+
+def least_time(computation):
+    """Return the seconds of the processor that the quickest of three takes."""
+    seconds = []
+    for _ in range(3):
+        start = process_time()
+        computation()
+        seconds.append(process_time() - start)
+    return min(seconds)
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """The steps that are taken, one entry for each."""
+    taken, step = [], central_path._step
+
+    def counted(*given):
+        taken.append(1)
+        return step(*given)
+
+    monkeypatch.setattr(central_path, "_step", counted)
+    return taken
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("search", [False, True], ids=["stated", "searched"])
+@pytest.mark.parametrize("name", sorted(TAKEN, key=lambda name: TAKEN[name][2]))
+def test_a_certificate_takes_no_longer_than_it_did(name, search, steps, unit):
+    (n, kappa, omega), *taken = TAKEN[name]
+    sent = omega if METHODS[name].method.needs.compressor else None
+    method, where = at_a_point(name, n, kappa, sent)
+    potential = "search" if search else None
+    seconds = least_time(lambda: certify(method, where, potential=potential))
+    most, longest = taken[search]
+    assert len(steps) / 3 <= MORE_STEPS * most
+    assert seconds <= MORE_TIME * longest * unit
+
+
+def test_every_method_with_a_theorem_is_timed():
+    assert set(TAKEN) == {name for name, card in METHODS.items() if card.theorems and card.rules}
+
+
+def test_shorter_steps_are_seen(steps, monkeypatch):
+    """The planted fault: steps that go half as far."""
+    monkeypatch.setattr(central_path, "TOWARDS", central_path.TOWARDS / 2)
+    point, (most, _), _ = TAKEN["diana"]
+    certify(*at_a_point("diana", *point))
+    assert len(steps) > MORE_STEPS * most
