@@ -1,7 +1,8 @@
 """Client processes on loopback, which sleep for their gradients and send through shaped links.
 
 A link is a token bucket in its sender: the bytes of a message leave in parts, as its rate allows,
-and count as received one latency after the last. ``python loopback.py PORT CLIENT`` is a client.
+and count as received one latency after the last. A link without a rate is shaped by the kernel.
+``python loopback.py HOST PORT CLIENT`` is a client.
 """
 
 import json
@@ -19,7 +20,10 @@ HEAD = struct.Struct("q")
 
 
 class Link:
-    """One end of a connection with a rate in bits per second, for sending, and a latency."""
+    """One end of a connection with a rate in bits per second, for sending, and a latency.
+
+    Without a rate the message leaves at once, and has left its link when the last byte arrives.
+    """
 
     def __init__(self, connection, rate, latency):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -30,6 +34,9 @@ class Link:
         size = (bits + 7) // 8
         begin = time.monotonic()
         self.connection.sendall(HEAD.pack(size))
+        if self.rate is None:
+            self.connection.sendall(bytes(size) + TAIL.pack(0.0))
+            return
         for part in range(PARTS):
             first, last = size * part // PARTS, size * (part + 1) // PARTS
             until(begin + bits * (part + 1) / PARTS / self.rate)
@@ -44,7 +51,7 @@ class Link:
         (size,) = HEAD.unpack(head)
         self._read(size)
         (left,) = TAIL.unpack(self._read(TAIL.size))
-        until(left + self.latency)
+        until((time.monotonic() if self.rate is None else left) + self.latency)
         return size
 
     def _read(self, size):
@@ -62,9 +69,9 @@ def until(moment):
     time.sleep(max(0.0, moment - time.monotonic()))
 
 
-def serve_as_client(port, number):
+def serve_as_client(host, port, number):
     """Do the steps that the server has sent: receive, work for some seconds, send some bits."""
-    connection = socket.create_connection(("127.0.0.1", port))
+    connection = connected(host, port)
     connection.sendall(HEAD.pack(number))
     (size,) = HEAD.unpack(connection.recv(HEAD.size, socket.MSG_WAITALL))
     asked = json.loads(connection.recv(size, socket.MSG_WAITALL))
@@ -83,19 +90,38 @@ def serve_as_client(port, number):
             return
 
 
+def connected(host, port):
+    """Connect to the server, whose network may still have to be made."""
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return socket.create_connection((host, port), timeout=None)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def here(client, words, clients):
+    """Start a client on loopback; its links are token buckets with these rates up and down."""
+    process = subprocess.Popen([*words[:3], "127.0.0.1", *words[3:]])
+    return process, clients.uplink[client], clients.downlink[client]
+
+
 class Fleet:
     """The client processes, seen from the server: a queue of what arrives, and a link to each."""
 
-    def __init__(self, clients, steps, *, again):
+    def __init__(self, clients, steps, *, again, start=here):
         """Start a process for every client, with its steps, done once or again and again."""
         n = len(clients.gradient)
         self.arrivals = [Queue() for _ in range(n)]
         self.any = Queue()
-        with socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_server(("127.0.0.1" if start is here else "0.0.0.0", 0)) as server:
             port = str(server.getsockname()[1])
-            self._processes = [
-                subprocess.Popen([sys.executable, "-S", __file__, port, str(i)]) for i in range(n)
+            started = [
+                start(i, [sys.executable, "-S", __file__, port, str(i)], clients) for i in range(n)
             ]
+            self._processes, up, down = zip(*started, strict=True)
             connections = {}
             for _ in range(n):
                 connection, _ = server.accept()
@@ -104,11 +130,11 @@ class Fleet:
         self.begin = time.monotonic() + 0.1
         self._links = []
         for i in range(n):
-            asked = {"rate": clients.uplink[i], "latency": clients.latency, "begin": self.begin,
+            asked = {"rate": up[i], "latency": clients.latency, "begin": self.begin,
                      "steps": steps[i], "again": again}  # fmt: skip
             words = json.dumps(asked).encode()
             connections[i].sendall(HEAD.pack(len(words)) + words)
-            self._links.append(Link(connections[i], clients.downlink[i], clients.latency))
+            self._links.append(Link(connections[i], down[i], clients.latency))
         self._leaving = [Queue() for _ in range(n)]
         for i in range(n):
             Thread(target=self._read, args=(i,), daemon=True).start()
@@ -144,4 +170,4 @@ class Fleet:
 
 
 if __name__ == "__main__":
-    serve_as_client(int(sys.argv[1]), int(sys.argv[2]))
+    serve_as_client(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

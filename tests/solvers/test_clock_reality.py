@@ -64,7 +64,7 @@ class Recording(TimedLedger):
         self.steps.append(("receive", np.broadcast_to(np.asarray(bits)[:, 0], n).copy()))
 
 
-def replay(steps, clients):
+def replay(steps, clients, **where):
     """Let processes do the steps of a synchronous run; return the seconds until all are done."""
     n = clients.gradient.size
     each = [
@@ -75,7 +75,7 @@ def replay(steps, clients):
         ]
         for i in range(n)
     ]
-    fleet = Fleet(clients, each, again=False)
+    fleet = Fleet(clients, each, again=False, **where)
     try:
         for kind, amount in steps:
             for i in np.flatnonzero(amount):
@@ -111,11 +111,11 @@ class Sockets:
         return self.given[self.client]
 
 
-def race(method, solved, rounds, clients):
+def race(method, solved, rounds, clients, times=1, **where):
     """Run a method on what arrives from real processes; return the seconds of its last step."""
-    n, bits = clients.gradient.size, 32 * solved.d
+    n, bits = clients.gradient.size, int(32 * solved.d * times)
     each = [[("work", clients.gradient[i]), ("send", bits), ("receive", bits)] for i in range(n)]
-    fleet = Fleet(clients, each, again=True)
+    fleet = Fleet(clients, each, again=True, **where)
     try:
         channel = Sockets(fleet, bits, n)
         s = method.start(solved.x_0, channel)
