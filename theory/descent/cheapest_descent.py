@@ -122,6 +122,5 @@ def cheapest_descent(
         method = start
     there = None if begin is None else replace(begin, method=method)
     proof = certify_descent(method, functions, begin=there)
-    counts = iterations(method), iterations(start)
-    costs = (spent(*pair) for pair in zip((method, start), counts, strict=True))
-    return CheapestDescent(proof.method, proof, *costs, begin is not None)
+    cost, before = (spent(one, iterations(one)) for one in (method, start))
+    return CheapestDescent(proof.method, proof, cost, before, begin is not None)
