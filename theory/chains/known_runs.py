@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.agd import AGD
 from certibit.solvers.methods.gd import GD
-from certibit.theory.chains.run_certificate import RunCertificate
+from certibit.theory.chains.run_certificate import Multipliers, RunCertificate
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 
 HALF: Any = Fraction(1, 2)
@@ -15,17 +16,18 @@ HALF: Any = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class _OfGradientDescent:
-    """t (f(x) - f*) + (t (t + 1)/2) |grad f(x)|^2 + (1/2) |x - x*|^2."""
+    """u (f(x) - f*) + (u (u + 1)/2) |grad f(x)|^2 + (1/2) |x - x*|^2 with u = t h."""
 
+    h: Any
     t: Any
 
     def lyapunov(
         self, m: GD, s: Any, star: Any, setting: ClassConstants, problem: Functions
     ) -> Terms:
-        t = self.t
+        u = self.t * self.h
         return (
-            Gap(t, s.x),
-            Squares(t * (t + 1) * HALF, problem.grad(s.x)),
+            Gap(u, s.x),
+            Squares(u * (u + 1) * HALF, problem.grad(s.x)),
             Squares(HALF, s.x - star.x),
         )
 
@@ -54,20 +56,39 @@ class _Begin:
         return (Squares(HALF, s.y - star.y),)
 
 
-GRADIENT_DESCENT = RunCertificate(
-    method=lambda t: GD(gamma=1),
-    potential=_OfGradientDescent,
-    weight=(1, 2),
-    step={
-        "point 0 to point 1": (2, 3, 1),  # (t + 1) (t + 2)
-        "point 1 to point 0": (1, 2, 1),  # (t + 1)^2
-        "solution to point 0": (1,),
-    },
-    end={"solution to point 0": (1, 1)},
-    begin=_OfGradientDescent(0),
-    first={"point 0 to point 1": (2,), "point 1 to point 0": (1,), "solution to point 0": (1,)},
-)
-"""f(x_T) - f* <= |x_0 - x*|^2/(4 T + 2) for gamma = 1/L and L = 1: the exact rate."""
+def gradient_descent(h: int | Fraction) -> RunCertificate:
+    """Return f(x_T) - f* <= L |x_0 - x*|^2/(4 h T + 2) for gamma = h/L, 0 < h^2 <= 2, and L = 1.
+
+    It is the exact rate: Drori, Teboulle, Mathematical Programming 145 (2014), Theorem 3.1, for
+    h <= 1. With these multipliers the form that is left of a step has, in grad f(x_t) and
+    grad f(x_(t+1)), the determinant 0 and the first entry v (v (2 - h) + 2 (1 - h))/(2 h), where
+    v = (t + 1) h; (1/2) |x - x* - (h T + 1) grad f(x)|^2 is left at the end.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from certibit.theory.chains.known_runs import gradient_descent
+    >>> [gradient_descent(h).verify() for h in (1, Fraction(1, 3), Fraction(7, 5), Fraction(3, 2))]
+    [True, True, True, False]
+    """
+    step: Multipliers = {
+        "point 0 to point 1": (1 + h, 1 + 2 * h, h),  # (t + 1) (t h + h + 1)
+        "point 1 to point 0": (1, 1 + h, h),  # (t + 1) (t h + 1)
+        "solution to point 0": (h,),
+    }
+    return RunCertificate(
+        method=lambda t: GD(gamma=h),  # type: ignore[arg-type]  # an exact number
+        potential=partial(_OfGradientDescent, h),
+        weight=(1, 2 * h),
+        step=step,
+        end={"solution to point 0": (1, h)},
+        begin=_OfGradientDescent(h, 0),
+        first={name: factors[:1] for name, factors in step.items()},
+    )
+
+
+GRADIENT_DESCENT = gradient_descent(1)
+"""f(x_T) - f* <= |x_0 - x*|^2/(4 T + 2) for gamma = 1/L and L = 1."""
 
 ACCELERATED = RunCertificate(
     method=lambda t: AGD(gamma=1, q=3 / (2 * t + 3)),

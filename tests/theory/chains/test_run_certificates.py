@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 
 from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
-from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT
+from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT, gradient_descent
 from certibit.theory.chains.run_certificate import RunCertificate
 from certibit.theory.quadratic_potential import AtModel
 
-KNOWN = [GRADIENT_DESCENT, ACCELERATED]
-OURS = pytest.mark.parametrize("proof", KNOWN, ids=["gradient descent", "accelerated"])
+KNOWN = [GRADIENT_DESCENT, gradient_descent(Fraction(2, 5)), ACCELERATED]
+OURS = pytest.mark.parametrize("proof", KNOWN, ids=["1/L", "2/5/L", "accelerated"])
 
 
 @OURS
@@ -22,6 +22,8 @@ def test_the_bound_is_proved_for_all_lengths(proof):
 def test_the_constants_are_the_known_ones():
     """Psi_0 = |x_0 - x*|^2/2: Drori, Teboulle (2014); Su, Boyd, Candes, arXiv:1503.01243."""
     for T in (1, 7, 1000):
+        shorter = gradient_descent(Fraction(1, 4)).promise.bound(T, 0.5)
+        assert shorter == pytest.approx(1 / (T + 2), rel=1e-12)
         assert GRADIENT_DESCENT.promise.bound(T, 0.5) == pytest.approx(1 / (4 * T + 2), rel=1e-12)
         assert ACCELERATED.promise.bound(T, 0.5) == pytest.approx(2 / (T + 1) ** 2, rel=1e-12)
 
@@ -64,6 +66,7 @@ def test_planted_a_bound_that_is_too_good_is_no_proof(proof):
     ("proof", "method"),
     [
         (GRADIENT_DESCENT, lambda t: GD(gamma=Fraction(101, 100))),
+        (gradient_descent(Fraction(71, 50)), lambda t: GD(gamma=Fraction(71, 50))),  # h^2 > 2
         (GRADIENT_DESCENT, lambda t: GD(gamma=Fraction(99, 100))),
         (ACCELERATED, lambda t: AGD(gamma=1, q=3 / (2 * t + 4))),
         (ACCELERATED, lambda t: AGD(gamma=1, q=3 / (2 * t + 2))),
