@@ -64,7 +64,8 @@ def describe_family(family: FunctionClass, method: Method) -> str:
     elif family.alpha_down is not None:
         noise += f", alpha of the server = {family.alpha_down:g}"
     noise += ", deterministic" * family.deterministic
-    one = " with one minimiser" * (method.needs.shared_minimiser and family.n > 1)
+    shared = method.needs.shared_minimiser and family.n > 1 and family.has_solution
+    one = " with one minimiser" * shared
     more = "".join(f", {assumption}" for assumption in family.assumptions)
     return (
         f"n = {family.n}, mu = {family.mu:g}, L = {family.L:g}{more}, {noise}; all functions{one}, "

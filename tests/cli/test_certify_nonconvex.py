@@ -135,6 +135,7 @@ def test_a_row_of_the_table():
         ("sgd --kappa 100 --noise expected=100", "0.0045454545 Psi + 2.16497e-06 sigma^2, proved"),
         ("l-svrg --kappa 100 --n 1 --noise expected=100", "- 0.001577055 Psi, proved"),
         ("sgd --class nonconvex --noise gap=1 --growth 0.01 --set gamma=0.1", "(1 + 0.01) Psi"),
+        ("local-sgd --class nonconvex --zeta 1 --set I=2", "(local SGD, nonconvex); with its Psi"),
     ],
 )
 def test_factors_and_growing_noise(words, told, capsys):
@@ -153,6 +154,7 @@ def test_factors_and_growing_noise(words, told, capsys):
         ("sgd --kappa 10 --noise 1", "take relative = 0"),
         ("sgd --kappa 10 --noise --growth 0.1", "--growth is of functions that need not be convex"),
         ("sgd --kappa 10 --noise --optimise rounds", "--optimise is of exact gradients"),
+        ("local-sgd --kappa 10 --zeta 1", "--zeta is of functions that need not be convex"),
         ("sgd --class nonconvex --noise gap=1", "give the growth that is allowed"),
     ],
 )

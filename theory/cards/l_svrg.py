@@ -15,13 +15,15 @@ class ReferencePoint(Theorem):
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= 2 A (f(x) - f(y) - <grad f(y), x - y>) for the noises
     of one sample, gamma <= 1/(L_f + 6 A/n) gives tau = max{1 - gamma mu, 1 - p/2}.
-    Psi = |x - x*|^2 + (8 A gamma^2/(n p)) (f(w) - f*). Proved by us, as Kovalev, Horvath,
-    Richtarik, arXiv:1901.08689, Theorem 5, for n = 1 and gamma <= 1/(6 L), whose Psi has the mean
-    square of the sampled gradients at w, less those at x*, for its bound 2 L (f(w) - f*).
+    Psi = |x - x*|^2 + (w/p) (f(w) - f*), w = max{8 A gamma^2/n, 2 gamma (1 - gamma (L + 2 A/n))},
+    which are equal at the largest step if L_f = L. Proved by us, as Kovalev, Horvath, Richtarik,
+    arXiv:1901.08689, Theorem 5, for n = 1 and gamma <= 1/(6 L), whose Psi has the mean square of
+    the sampled gradients at w, less those at x*, for its bound 2 L (f(w) - f*).
 
     Proof. E|g|^2 is |grad f(x)|^2 plus the variance, at most 2 L_f (f(x) - f*) + (4 A/n) (f(x) - f*
     + f(w) - f*), and E f(w+) = (1 - p) f(w) + p f(x). With <grad f(x), x - x*> >= f(x) - f* +
-    (mu/2) |x - x*|^2 the factor of f(x) - f* is at most 2 gamma (gamma (L_f + 6 A/n) - 1).
+    (mu/2) |x - x*|^2 the factor of f(x) - f* is at most 2 gamma (gamma (L_f + 2 A/n) - 1) + w, and
+    that of f(w) - f* is 4 A gamma^2/n + w (1/p - 1) <= (w/p) (1 - p/2).
     """
 
     method = LSVRG
@@ -40,7 +42,9 @@ class ReferencePoint(Theorem):
     def lyapunov(
         self, m: LSVRG, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
-        reference = 8 * setting.expected * m.gamma**2 / (setting.n * m.p)
+        noise = setting.expected / setting.n
+        most = 2 * m.gamma * (1 - m.gamma * (setting.L + 2 * noise))
+        reference = max(8 * noise * m.gamma**2, most) / m.p
         return Squares(1.0, s.x - star.x), Gap(reference, s.w)
 
     def rate(self, m: LSVRG, setting: Setting) -> float:

@@ -17,8 +17,9 @@ class ShiftsAndReferencePoint(Theorem):
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= 2 A (f(x) - f(y) - <grad f(y), x - y>) for the noises
     of one sample and q = 1/n + 5 omega_av, 0 < alpha <= 1/(1 + omega) and gamma <= 1/(L_f + 6
     omega_av L + 6 q A) give tau = max{1 - gamma mu, 1 - alpha/2, 1 - p/2}. Psi = |x - x*|^2
-    + (4 omega_av/alpha) gamma^2 (1/n) sum_i |h_i - grad f_i(x*)|^2 + (8 A q gamma^2/p) (f(w) - f*).
-    Proved by us; the theorem of Horvath, Kovalev, Mishchenko, Stich, Richtarik, arXiv:1904.05115,
+    + (4 omega_av/alpha) gamma^2 (1/n) sum_i |h_i - grad f_i(x*)|^2 + (w/p) (f(w) - f*) with the
+    larger w of 8 q A gamma^2 and 2 gamma (1 - gamma (L + 6 omega_av L + 2 q A)), which are equal at
+    the largest step if L_f = L. Proved by us; the theorem of Horvath, Kovalev, Mishchenko, Stich, Richtarik, arXiv:1904.05115,
     has gamma <= 1/(L (1 + 36 (omega + 1)/n)) for A = L, which is less.
 
     Proof. Let G_i and h_i be less grad f_i(x*), and V = 4 A (f(x) - f* + f(w) - f*), which bounds
@@ -26,7 +27,7 @@ class ShiftsAndReferencePoint(Theorem):
     + (1/n + omega_av) V + 2 omega_av mean (|G_i|^2 + |h_i|^2), and E mean |h_i+|^2 at most
     (1 - alpha) mean |h_i|^2 + alpha (mean |G_i|^2 + V). As |mean G_i|^2 <= 2 L_f (f(x) - f*) and
     mean |G_i|^2 <= 2 L (f(x) - f*), the factor of f(x) - f* is at most 2 gamma (gamma (L_f + 6
-    omega_av L + 6 q A) - 1).
+    omega_av L + 2 q A) - 1) + w, and that of f(w) - f* is 4 q A gamma^2 + w (1/p - 1).
     """
 
     method = VRDIANA
@@ -49,7 +50,9 @@ class ShiftsAndReferencePoint(Theorem):
         self, m: VRDIANA, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         shifts = 4 * setting.omega_av / m.alpha * m.gamma**2 / setting.n
-        reference = 8 * setting.expected * _q(setting) * m.gamma**2 / m.p
+        noise, slope = setting.expected * _q(setting), (1 + 6 * setting.omega_av) * setting.L
+        most = 2 * m.gamma * (1 - m.gamma * (slope + 2 * noise))
+        reference = max(8 * noise * m.gamma**2, most) / m.p
         return (
             Squares(1.0, s.x - star.x),
             Squares(shifts, s.h - star.h),

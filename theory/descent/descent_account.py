@@ -10,6 +10,7 @@ import scipy
 from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.card import Card
 from certibit.theory.certificates.largest_step import limits
 from certibit.theory.certificates.summary import verdict
@@ -120,12 +121,19 @@ def stated_descent(
     stated = card.convex_descents if functions.has_solution else card.descents
     if noise and (noise.relative or noise.gap or noise.expected):  # that no theorem knows
         return None
+    unlike = [one for one in functions.assumptions if isinstance(one, BoundedDissimilarity)]
+    zeta = min((one.zeta for one in unlike if one.B <= 1), default=math.inf)
     held = [one for one in stated if not one.unmet(method, where)]
     if not held:
         return None
     theorem = max(held, key=lambda one: one.descent(method, where))
-    c, e = theorem.descent(method, where), theorem.noise(method, where)
-    least = c * (1 - ROUNDED) if noise else None
+    promise = theorem.promise(method, where)
+    c, e = promise.c, promise.e if noise or not functions.has_variance else 0.0
+    if promise.dissimilarity:
+        e += zeta**2 * promise.dissimilarity
+    if math.isinf(e):  # clients may differ by any zeta
+        return None
+    least = c * (1 - ROUNDED) if functions.has_variance else None
     proof = certify_descent(method, functions, theorem, least=least)
     scale = float(proof.scale)
     return StatedDescent(theorem, proof, scale * c, scale * e, least)
@@ -149,7 +157,6 @@ def descent_account(
         If the method cannot be certified, or no descent is proved.
     """
     functions = functions or FunctionClass.of(where)
-    noise = functions.noise
     told = stated_descent(card, method, where, functions)
     stated = told.certificate if told else None
     least = told.least if told else None
@@ -160,7 +167,7 @@ def descent_account(
     largest, best_step, best = math.nan, math.nan, math.nan
     if name is not None:
         largest = descent_limit(method, name, functions, growth=growth)
-        if math.isfinite(largest) and not (noise and proof.e):
+        if math.isfinite(largest) and not proof.e:
             best_step, best = _best_step(method, name, functions, largest)
     return DescentAccount(
         method,
@@ -174,7 +181,7 @@ def descent_account(
         largest,
         best_step,
         best,
-        noise_frontier(method, functions, growth=growth) if noise else (),
+        noise_frontier(method, functions, growth=growth) if functions.has_variance else (),
     )
 
 

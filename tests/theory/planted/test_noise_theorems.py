@@ -100,12 +100,7 @@ FAULTS = [
             "6 * setting.expected / setting.n)",
             "setting.expected / setting.n)",
         ),
-        (
-            "l-svrg",
-            "an eighth of the weight",
-            "8 * setting.expected * m",
-            "1 * setting.expected * m",
-        ),
+        ("l-svrg", "an eighth of the weight", "most) / m.p", "most) / (8 * m.p)"),
         ("l-svrg", "twice mu", "1 - m.gamma * setting.mu, 1", "1 - 2 * m.gamma * setting.mu, 1"),
         ("vr-diana", "q without omega", "1 / setting.n + 5 *", "1 / setting.n + 0 *"),
         ("vr-diana", "no weight of shifts", "4 * setting.omega_av / m", "0 * setting.omega_av / m"),

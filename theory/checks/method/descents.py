@@ -32,7 +32,8 @@ SURE = 6.0
 
 def noise_of(theorem: Theorem, experiment: ConvexExperiment) -> float:
     """Return e sigma^2 of a theorem on a problem; 0 for exact gradients, perhaps infinite."""
-    view, noise = experiment.problem, experiment.problem.noise
+    view: Any = experiment.problem
+    noise = view.noise
     e = theorem.noise(experiment.method, Setting.at(experiment))
     if not e or noise is None:
         return 0.0

@@ -91,7 +91,7 @@ def lost(error: MessageError, functions: FunctionClass, value: Form | None = Non
     ]
     whole = Form(tuple(blocks), values)
     if functions.noise and value is not None:
-        growth = functions.noise.gap if error.law == "sample" else functions.noise.expected
+        growth: Any = functions.noise.gap if error.law == "sample" else functions.noise.expected
         whole = whole + value * (growth * (2 * functions.n))
     return whole
 
