@@ -22,7 +22,6 @@ CONSTANTS = {"Array", "CARDS", "METHODS"}
 HEAVY = (
     "matplotlib",
     "scipy.stats",
-    "clarabel",
     "sympy",
     "sklearn",
     "pooch",

@@ -11,7 +11,7 @@ from certibit.solvers.method import Method
 from certibit.theory.certificates.certify import certify, proof_of_step
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.chains.chain import Chain, has_one_meaning
-from certibit.theory.chains.weights import LINKS, ChainProgramme, Weights
+from certibit.theory.chains.chain_programme import ChainProgramme, Weights
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
@@ -25,6 +25,9 @@ MOST_STEPS = 10**9
 
 HARDLY = 1e-6
 """Relative gain for which the potential does not change."""
+
+LINKS = 4
+"""At most so many steps change the potential."""
 
 MOST_POTENTIALS = 16
 """Steps of a run over convex functions, mu = 0, up to which all of them change the potential."""
@@ -87,7 +90,8 @@ def certify_steps(
         ends = (*once.weights, 0.0), (*(0.0,) * len(once.weights), 1.0)
         first, *_ = ends
         counts = (steps - 1, 1) if steps > 1 else (1,)
-        found.append(_proved(method, functions, joined, [first, *ends][-len(counts) - 1 :], counts))
+        step, weights = RationalStep.of(method, functions, joined), [first, *ends]
+        found.append(_proved(once, joined, step, weights[-len(counts) - 1 :], counts))
     if steps > 1:
         with suppress(Refusal):
             found.append(_varied(once, psi, steps, measure))
@@ -144,23 +148,15 @@ def certify_run(
             f"Psi, f - f* or |x - x*|^2 of {methods[0].name} is made of other vectors when its "
             "parameters change, so that the steps do not fit; state a potential without parameters"
         )
-    first, *following = (symbolic_step(method, functions, joined) for method in methods)
+    steps = tuple(RationalStep.of(method, functions, joined) for method in methods)
     stated = len(symbolic_step(methods[0], functions, potential).now)
-    others = len(first.now) - stated
-    programme = ChainProgramme(
-        first,
-        (*first.weights[:stated], *(0.0,) * others),
-        (*(0.0,) * (stated + others - 1), 1.0),
-        len(methods),
-        tuple(following),
-        MOST_POTENTIALS,
-    )
-    _, weights = programme.solved(0.0)
+    others = len(steps[0].now) - stated
+    first = (*steps[0].symbols.weights[:stated], *(0.0,) * others)
+    last = (*(0.0,) * (stated + others - 1), 1.0)
+    weights = ChainProgramme(steps, first, last).best()
     links = (
-        proof_of_step(
-            RationalStep.of(method, functions, joined), method, functions, joined, now, after
-        )
-        for method, (now, after) in zip(methods, pairwise(weights), strict=True)
+        proof_of_step(step, method, functions, joined, now, after)
+        for step, method, (now, after) in zip(steps, methods, pairwise(weights), strict=True)
     )
     return Chain(tuple(links), (1,) * len(methods))
 
@@ -170,32 +166,30 @@ def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> 
     family = Family.largest(once.method, once.functions)
     end = () if measure == "potential" else (AtModel(measure),)
     joined = Joined((psi, family.start.spread(), *end))
-    step = symbolic_step(once.method, once.functions, joined, trusted=True)
+    step = RationalStep.of(once.method, once.functions, joined)
     rest = len(step.now) - len(once.weights)
     first = (*once.weights, *(0.0,) * rest)
     last = (*(0.0,) * (len(step.now) - 1), 1.0) if end else first
     most = MOST_POTENTIALS if once.functions.mu == 0 and steps <= MOST_POTENTIALS else LINKS
-    programme = ChainProgramme(step, first, last, steps, most=most)
-    weights = programme.best(once.decrease)
-    counts = [1] * programme.links
-    if steps > programme.links:
-        place = programme.middle
-        weights.insert(place, weights[place])
-        counts.insert(place, steps - programme.links)
-    return _proved(once.method, once.functions, joined, weights, tuple(counts))
+    links = min(steps, most)
+    programme = ChainProgramme((step,) * links, first, last, steps - links)
+    weights, counts = programme.best(), [1] * links
+    if steps > links:
+        weights.insert(programme.middle, weights[programme.middle])
+        counts.insert(programme.middle, steps - links)
+    return _proved(once, joined, step, weights, tuple(counts))
 
 
 def _proved(
-    method: Method,
-    functions: FunctionClass,
+    once: Certificate,
     potential: Potential,
+    step: RationalStep,
     weights: list[Weights],
     counts: tuple[int, ...],
 ) -> Chain:
     """Return the chain of the best decreases from each potential to the next."""
-    step = RationalStep.of(method, functions, potential)
     links = (
-        proof_of_step(step, method, functions, potential, now, after)
+        proof_of_step(step, once.method, once.functions, potential, now, after)
         for now, after in pairwise(weights)
     )
     return Chain(tuple(links), counts)

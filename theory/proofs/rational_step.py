@@ -133,6 +133,26 @@ class RationalStep:
 
         return replace(self, now=scaled(self.now), after=scaled(self.after))
 
+    @cached_property
+    def bounding(self) -> list[str]:
+        """The inequality that bounds the value at each evaluation from below by 0."""
+        functions = (one.function for one in self.symbols.evaluations)
+        return [f"{name}: point {place} to solution" for place, name in enumerate(functions)]
+
+    @cached_property
+    def others(self) -> list[str]:
+        """All other inequalities."""
+        return [name for name in self.inequalities if name not in self.bounding]
+
+    def without_values(self, form: RationalForm) -> RationalForm:
+        """Return a form plus what bounds its values, which are kept beside.
+
+        The multiplier of a bound is what is left of the value: it is no unknown of a programme.
+        """
+        bounds = [self.inequalities[name] for name in self.bounding]
+        reduced = combination([fmpq(1), *(-value for value in form.values)], [form, *bounds])
+        return RationalForm(reduced.blocks, form.values)
+
     def psi(
         self, weights: Sequence[Rational], following: Sequence[Rational] | None = None
     ) -> tuple[RationalForm, RationalForm]:

@@ -10,7 +10,6 @@ from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.near_forms import NearForms
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.chains import chain_programme, coordinates
 from certibit.theory.cones import direction_equations
 from certibit.theory.worlds import fixed_points, invariants
 from certibit.theory.worlds.symbolic import step_outcomes
@@ -18,18 +17,14 @@ from certibit.theory.worlds.symbolic import step_outcomes
 
 @contextmanager
 def other_last_bits(seed):
-    """Perturb data of programmes, guesses and coordinates by relative noise of 1e-15 to 1e-12."""
+    """Perturb data of programmes and coordinates by relative noise of 1e-15 to 1e-12."""
     rng = np.random.default_rng(seed)
     size = 10.0 ** rng.uniform(-15, -12)
 
     def noisy(x):
         return x * (1 + size * rng.standard_normal(np.shape(x)))
 
-    solved, chosen = chain_programme.solve_cones, coordinates._whitened
     start, seen = direction_equations.DirectionEquations.__init__, NearForms._seen
-
-    def guess(objective, A, b, *sizes):
-        return tuple(map(noisy, solved(objective, noisy(A), noisy(b), *sizes)))
 
     def begin(self, rows, slopes):
         start(self, noisy(rows), slopes)
@@ -38,8 +33,6 @@ def other_last_bits(seed):
         return tuple(map(noisy, seen(self, free)))
 
     with (
-        mock.patch.object(chain_programme, "solve_cones", guess),
-        mock.patch.object(coordinates, "_whitened", lambda *given: noisy(chosen(*given))),
         mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
         mock.patch.object(NearForms, "_seen", look),
     ):

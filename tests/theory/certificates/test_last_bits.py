@@ -94,8 +94,8 @@ def of_classes():
     return certify(method, FunctionClass.of_classes(classes), potential="search").decrease
 
 
-def chained():
-    return certify_steps(*at("diana", 3, 20.0, 3.0), 3).log_factor
+def chained(name, setting, steps, measure):
+    return certify_steps(*at(name, *setting), steps, measure=measure).log_factor
 
 
 def best_parameters():
@@ -120,17 +120,33 @@ def discovered():
     ("of", "accuracy"),
     [
         (of_classes, 1e-6),
-        (chained, 1e-6),
         (longest, 1e-6),
         (best_parameters, 1e-3),
         (discovered, 1e-3),
     ],
-    ids=["classes", "chain", "step", "parameters", "discovery"],
+    ids=["classes", "step", "parameters", "discovery"],
 )
 def test_what_is_found_by_certificates_is_the_same(of, accuracy, seed):
     right = known(of)
     with other_last_bits(seed):
         assert of() == pytest.approx(right, rel=accuracy)
+
+
+@pytest.mark.long(keep=1)
+@noise
+@pytest.mark.parametrize("measure", ["potential", "gap"])
+@pytest.mark.parametrize(
+    ("name", "setting", "steps"),
+    [
+        ("diana", (3, 20.0, 3.0), 3),
+        ("scaffnew", (3, 1e3, 1.0), 64),
+        ("ef21", (10**5, 1e2, 9.0), 64),
+    ],
+)
+def test_a_chain_is_the_same(name, setting, steps, measure, seed):
+    right = known(chained, name, setting, steps, measure)
+    with other_last_bits(seed):
+        assert chained(name, setting, steps, measure) == pytest.approx(right, rel=1e-6)
 
 
 def at_rest(name):

@@ -10,10 +10,18 @@ from certibit.data.errors import Refusal
 from certibit.solvers.methods.gd import GD
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.potential_family import Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.attained import attained_factor
 from certibit.theory.chains.certify_steps import certify_steps
+from certibit.theory.chains.chain_programme import ChainProgramme
+from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.cone_programme import ConeProgramme
+from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.quadratic_potential import Joined
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 NAMES = ["gd", "agd", "diana", "locodl", "scaffnew", "dasha", "ef21"]
 
@@ -135,6 +143,36 @@ def test_many_clients_cost_nothing(n):
     chain = certify_steps(*by_rule("locodl", n=n), 100)
     assert len(chain.links) <= 5
     assert chain.decrease > certify(*by_rule("locodl", n=n)).decrease
+
+
+def programme_of(name, kept):
+    """Return the programme of four steps that change the potential, and more that do not."""
+    method, functions = by_rule(name)
+    theorem = METHODS[name].theorems[0]
+    joined = Joined((theorem, Family.largest(method, functions).start.spread()))
+    step = RationalStep.of(method, functions, joined)
+    weights = certify(method, functions).weights
+    first = (*weights, *(0.0,) * (len(step.now) - len(weights)))
+    return ChainProgramme((step,) * 4, first, first, kept)
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize(("name", "kept"), [("diana", 60), ("ef21", 60), ("agd", 60), ("diana", 9)])
+def test_no_other_decrease_of_the_kept_potential_is_better(name, kept):
+    """For given d the programme is linear, and the factor of all steps is (1 - d)^kept / t."""
+    programme = programme_of(name, kept)
+    d, t = map(float, map(fraction, programme.best_point()[:2]))
+    best = kept * math.log1p(-d) - math.log(t)
+    (above, lines), (below, slopes) = programme._parts
+    for there in (d * 0.97, d, d * 1.002):
+        sums = [a - b * rational(there) for a, b in zip(above, below, strict=True)]
+        rows = (lines - slopes * rational(there)).tolist()
+        inside = strictly_inside(sums, rows)
+        if inside is None:  # no potential decreases as much
+            continue
+        gain = [1, *[0] * (len(inside) - 1)]
+        found = follow(ConeProgramme.of(gain, sums, rows), inside, 1e-8, bounded=False).numbers[0]
+        assert kept * math.log1p(-there) - math.log(fraction(found)) > best - 1e-6 * abs(best)
 
 
 @pytest.mark.long
