@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, RatioProgramme, value_of
 from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_algebra import ZERO, flat, spanning_rows
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
@@ -30,8 +31,8 @@ CLOSE = 1e-8
 ROUGH = (1e-1, 1e-2, 1e-3, 1e-4)
 """Distances before it, relative to t, at which the worth of a decrease is computed anew."""
 
-START = 0.1
-"""Relative distance to the bound of the proofs that the search begins with."""
+START, FEW = 0.1, 6
+"""Relative distance to their bound of proofs that a search begins with, and the steps to them."""
 
 AT_A_TIME, MOST_BEGINNINGS = 12, 20
 """After so many steps a path begins anew where it is, as its dual point may be no help there."""
@@ -192,7 +193,7 @@ class ChainProgramme:
 
     @cached_property
     def _parts(self) -> tuple[tuple[list[fmpq_mat], fmpq_mat], tuple[list[fmpq_mat], fmpq_mat]]:
-        """What maps 1 and the unknowns but d to matrices and rows, and to what d takes of these."""
+        """What maps 1 and the unknowns but d to triangles and rows, and to what d takes of them."""
         above: list[fmpq_mat] = []
         below: list[fmpq_mat] = []
         lines: list[tuple[Sequence[Rational], Sequence[Rational]]] = []
@@ -201,9 +202,8 @@ class ChainProgramme:
                 own, less = ([form.blocks[place] for form in row] for row in rows)
                 seen = spanning_rows([*own, *less])
                 if seen:
-                    inner = np.ix_(seen, seen)
-                    above.append(flat([block[inner] for block in own]))
-                    below.append(flat([block[inner] for block in less]))
+                    above.append(flat([upper(block, seen) for block in own]))
+                    below.append(flat([upper(block, seen) for block in less]))
             values = (zip(*(form.values for form in row), strict=True) for row in rows)
             lines += [pair for pair in zip(*values, strict=True) if any(chain(*pair))]
         lines += [(line, [ZERO] * len(line)) for line in self._lines]
@@ -213,10 +213,10 @@ class ChainProgramme:
     @property
     def _lines(self) -> list[list[Rational]]:
         """The rows of t, of weights of function values, of multipliers, and of LARGEST."""
-        links, count = len(self.steps), len(self._rows[0][0])
+        links, width = len(self.steps), len(self._rows[0][0])
         weights = [i for i, valued in enumerate(self._valued * (links - 1), start=2) if valued]
-        multipliers = range(2 + self._count * (links - 1), count)
-        lines = [[fmpq(i == j) for i in range(count)] for j in (1, *weights, *multipliers)]
+        multipliers = range(2 + self._count * (links - 1), width)
+        lines = [[fmpq(i == j) for i in range(width)] for j in (1, *weights, *multipliers)]
         now, (places, _) = self.steps[0].now, self._free
         units = _parts_of(combination(list(map(rational, self.steps[0].symbols.weights)), now))
 
@@ -226,7 +226,7 @@ class ChainProgramme:
         sizes = [-size(now[k]) for k in places]
         own = size(combination(list(map(rational, self.first)), now))
         for place, scale in enumerate(self._multiples[1][1:-1]):
-            line = [ZERO] * count
+            line = [ZERO] * width
             line[0] = LARGEST * own * max(scale, fmpq(1))
             at = 2 + place * self._count
             line[at : at + self._count] = sizes
@@ -248,11 +248,11 @@ class ChainProgramme:
     def _rows(self) -> list[tuple[Row, Row]]:
         """What is left of the potential before a step, and what d takes of it, for each step."""
         links, multiplier = len(self.steps), 2 + self._count * (len(self.steps) - 1)
-        count = multiplier + sum(len(step.others) for step, _, _ in self._links)
+        width = multiplier + sum(len(step.others) for step, _, _ in self._links)
         found = []
         for step, before, behind in self._links:
             nothing = combination([ZERO], step.now[:1])
-            row, less = ([nothing] * count for _ in range(2))
+            row, less = ([nothing] * width for _ in range(2))
             bounds = map(step.inequalities.__getitem__, step.others)
             now, after, taken = (
                 list(map(step.without_values, forms)) for forms in (step.now, step.after, bounds)
@@ -291,7 +291,15 @@ def _rough_proof(
 ) -> tuple[Rational, dict[str, Rational]]:
     """Return a decrease and its multipliers, with which everything holds strictly."""
     programme = ProofProgramme(step, list(map(rational, now)), list(map(rational, after)))
-    return programme.at(follow(programme.programme, programme.inside, START, bounded=False).numbers)
+    steps = count()
+    path = follow(
+        programme.programme,
+        programme.inside,
+        START,
+        lambda _: next(steps) == FEW,  # where the best decrease is 0, no distance is small to it
+        bounded=False,
+    )
+    return programme.at(path.numbers)
 
 
 def _parts_of(form: RationalForm) -> list[Rational]:
