@@ -1,14 +1,16 @@
 """Comparison of methods on a problem by their cost to given accuracies."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
+from certibit.data.problems.selector import problem as problem_named
 from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Contestant, Entry, contestants
 from certibit.solvers.clock.network import Network, network_named
@@ -17,12 +19,16 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.trace import MEASURES, Trace, require_measure
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob
 from certibit.theory.catalogue.covered_run import (
     measure_at_start,
     require_theorem,
     usual_measure,
 )
+
+Named: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
+"""The selector of a problem, and pairs of options of :func:`certibit.problem`."""
 
 _FINEST = 1e-30
 """The least f - f* or |grad f|^2 that is taken as a target."""
@@ -41,6 +47,7 @@ def compare(
     strict: bool = False,
     progress: Progress | None = None,
     processes: Any = None,
+    named: Named | None = None,
 ) -> Comparison:
     """Run methods on a problem and compare their costs to reach an accuracy.
 
@@ -73,6 +80,10 @@ def compare(
     processes : int or Place, optional
         How many methods are run at once on this machine, or a cluster; then with a store, and
         ``progress`` is not called. By default one after the other in this process.
+
+    named : tuple, optional
+        How :func:`certibit.problem` makes the problem: its selector, and pairs of options. Other
+        processes then read the data themselves; without it, each curve takes the problem along.
 
     Returns
     -------
@@ -116,7 +127,7 @@ def compare(
     for contestant in taking_part:
         require_theorem(contestant.card, contestant.experiment, strict=strict)
     if processes is not None:
-        traces = _at_once(taking_part, store, options, processes)
+        traces = _at_once(taking_part, store, options, processes, named)
     else:
         finish = simulate if store is None else store.trace
         traces = [
@@ -137,6 +148,7 @@ class ContestantRun(StoredJob):
     contestant: Contestant
     store: Store
     options: dict[str, Any]
+    named: Named | None = None
 
     @property
     def name(self) -> str:
@@ -147,9 +159,38 @@ class ContestantRun(StoredJob):
         """Load the trace, or compute and keep it."""
         return self.store.trace(self.contestant.experiment, **self.options)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled, without the rows of a problem that has a name."""
+        one, parts = self.contestant, (self.store, self.options, self.named)
+        if self.named is not None:
+            unread: Any = replace(one.experiment, problem=None)
+            one = replace(one, experiment=unread)
+        return _run_again, (one, *parts)
+
+
+def _run_again(
+    one: Contestant, store: Store, options: dict[str, Any], named: Named | None
+) -> ContestantRun:
+    if named is not None:
+        method, compressor = one.method, one.compressor
+        one = replace(one, experiment=Experiment.of(method, _read(named), compressor))
+    return ContestantRun(one, store, options, named)
+
+
+@lru_cache(maxsize=2)
+def _read(named: Named) -> Problem:
+    """Return a problem by its name, read once in a process."""
+    selector, options = named
+    made: Problem = problem_named(selector, **dict(options))
+    return made
+
 
 def _at_once(
-    taking_part: Sequence[Contestant], store: Store | None, options: dict[str, Any], processes: Any
+    taking_part: Sequence[Contestant],
+    store: Store | None,
+    options: dict[str, Any],
+    processes: Any,
+    named: Named | None,
 ) -> list[Trace]:
     """Return the traces, in order, computed in several processes."""
     pool = extension("certibit.figures.pool")
@@ -159,7 +200,7 @@ def _at_once(
             f"{'figures/pool' if pool is None else 'a store'}; "
             "give store=, or leave processes out"
         )
-    jobs = [ContestantRun(contestant, store, options) for contestant in taking_part]
+    jobs = [ContestantRun(contestant, store, options, named) for contestant in taking_part]
     return [trace for _, trace in sorted(pool.traces(jobs, processes), key=itemgetter(0))]
 
 

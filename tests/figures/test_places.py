@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import pickle
 import shutil
 import signal
 import socket
@@ -23,12 +24,14 @@ from certibit.cli import main
 from certibit.cli.words import places
 from certibit.data.errors import FailedJobsError, Refusal
 from certibit.data.problems.selector import problem
-from certibit.figures.comparison.compare import compare
+from certibit.figures.comparison.compare import ContestantRun, compare
+from certibit.figures.comparison.contestants import contestants
 from certibit.figures.places import dask_workers, delivery
 from certibit.figures.places.dask_workers import DaskWorkers
 from certibit.figures.places.delivery import Stored, deliver
 from certibit.figures.places.slurm import Slurm
 from certibit.figures.pool import SCHEDULER, Call, in_file, results, traces
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
 from tests.figures.curves import CurveOfDIANA, Deadly, Value
 from tests.figures.missing_for_clusters import missing
@@ -431,6 +434,20 @@ def test_methods_are_compared_in_several_processes(tmp_path):
                    alone.traces))  # fmt: skip
     with pytest.raises(Refusal, match="without a store"):
         compare(solved, methods, processes=2, **options)
+
+
+def test_a_curve_does_not_carry_the_data_of_a_problem_with_a_name(tmp_path):
+    options = (("kappa", 50.0),)
+    solved = problem("breast-cancer@9", **dict(options))
+    (one,) = contestants(solved, ["diana+natural"])
+    budget = {"seeds": 2, "budget": Budget(rounds=5)}
+    runs = {named: ContestantRun(one, Store(tmp_path), budget, named)
+            for named in (None, ("breast-cancer@9", options))}  # fmt: skip
+    sizes = [len(pickle.dumps(run)) for run in runs.values()]
+    assert sizes[1] < 4000 < solved.rows.stack.nbytes < sizes[0]
+    traces = [pickle.loads(pickle.dumps(run)).trace() for run in runs.values()]
+    assert same(*traces)
+    assert len(list(tmp_path.glob("*.npz"))) == 1  # the same key
 
 
 @pytest.mark.long

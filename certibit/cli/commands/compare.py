@@ -10,6 +10,7 @@ from certibit.cli.words.options import (
     add_problem_options,
     add_strict,
     add_until,
+    problem_options,
     read_downlink_weight,
     read_limits,
     read_network,
@@ -98,6 +99,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
             store=Store(folder / "traces", chosen.fresh),
             progress=progress,
             processes=processes,
+            named=(chosen.problem, tuple(problem_options(chosen).items())),
         )
     if chosen.json:
         print(json.dumps(found.summary(weight), allow_nan=False))

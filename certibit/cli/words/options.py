@@ -60,7 +60,12 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
 
 def read_problem(chosen: argparse.Namespace) -> RidgeProblem | NonconvexProblem:
     """Return the problem that PROBLEM and its options name."""
-    return problem(chosen.problem, kappa=chosen.kappa, split=chosen.split, loss=chosen.loss)
+    return problem(chosen.problem, **problem_options(chosen))
+
+
+def problem_options(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that complete a PROBLEM."""
+    return {"kappa": chosen.kappa, "split": chosen.split, "loss": chosen.loss}
 
 
 def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:

@@ -42,7 +42,7 @@ RUN_FAULTS = [
     ),
     fault(
         "engine: communicates with p^2",
-        "solvers.simulation.channel",
+        "solvers.simulation.randomness",
         ("(1, 1))[0, 0] < p)", "(1, 1))[0, 0] < p**2)"),
         on="scaffnew",
         rule="paper",
