@@ -128,6 +128,7 @@ def test_a_row_of_the_table():
     assert float(row.cells[4]) == pytest.approx(2.0, rel=2e-2)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("words", "told"),
     [

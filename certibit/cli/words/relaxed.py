@@ -20,6 +20,8 @@ _OTHER = {
     "alpha": None,
     "d": None,
     "noise": None,
+    "growth": 0.0,
+    "zeta": None,
     "parameters": None,
     "weights": "fixed",
     "potential": None,

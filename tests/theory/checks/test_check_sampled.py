@@ -54,11 +54,13 @@ class Faster(ReferencePoint):
         return 1 - 10 * (1 - super().rate(m, setting))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("wrong", [NoNoise(), QuarterOfNoise()])
 def test_too_little_noise_is_seen(wrong):
     assert not noise_at_the_solution(wrong, experiment_of("sgd")).holds
 
 
+@pytest.mark.long
 def test_too_small_a_factor_is_seen():
     assert not factors_along_a_run(Faster(), experiment_of("l-svrg"), steps=(0, 100)).holds
 

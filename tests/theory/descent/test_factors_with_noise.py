@@ -66,6 +66,7 @@ def test_expected_smoothness_is_attained(gamma, A):
     assert proof.verify() == proof.c
 
 
+@pytest.mark.long
 def test_a_form_is_searched_for():
     proof = certify_descent(SGD(0.5), noisy(3), measure="potential")
     assert 0.9 * 0.0975 < proof.c < 0.0975
@@ -127,6 +128,7 @@ class ThreePoints(SGD):
         return type(s)(s.x - self.gamma * found)
 
 
+@pytest.mark.long
 def test_a_sample_at_three_points_is_attained():
     proof = factor(ThreePoints(0.2), noisy(1, expected=0.5))
     excess = [largest_excess(proof, (h,), ratio=(0.5 / h) ** 0.5) for h in (0.1, 0.5, 1.0)]

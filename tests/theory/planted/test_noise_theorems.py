@@ -83,7 +83,7 @@ THEOREMS = [
 ]
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(
     ("theorem", "n", "omega"), THEOREMS, ids=lambda x: getattr(x, "title", str(x))
 )
@@ -130,7 +130,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("one", FAULTS, ids=lambda one: one.name)
 def test_a_fault_of_a_theorem_is_caught(one):
     name = one.subject[0]
