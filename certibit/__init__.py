@@ -152,12 +152,10 @@ if TYPE_CHECKING:
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
     from certibit.theory.checks.problem.assumed import check_assumption
-    from certibit.theory.descent.certify_descent import (
-        certify_descent,
-        noise_frontier,
-    )
+    from certibit.theory.descent.certify_descent import certify_descent
     from certibit.theory.descent.cheapest_descent import cheapest_descent
     from certibit.theory.descent.descent_certificate import DescentCertificate
+    from certibit.theory.descent.descent_forms import noise_frontier
     from certibit.theory.function_class import ClientClass, FunctionClass
     from certibit.theory.outside_theorem import OutsideTheoremWarning
     from certibit.theory.plan.planning import Plan, plan

@@ -1,6 +1,5 @@
 """Certified descents: the largest c with E[Psi+] <= Psi - c M over a class of functions."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -15,22 +14,29 @@ from certibit.theory.assumptions.assumption import is_constant
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.descent.descent import Descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.theory.descent.descent_forms import (
+    CLOSE,
+    NOTHING,
+    class_of_descent,
+    default_measure,
+    forms_of_class,
+    least_at_start,
+    require_growth,
+)
 from certibit.theory.descent.descent_programme import CLOSE as SOLVED
 from certibit.theory.descent.descent_programme import DescentProgramme
 from certibit.theory.descent.measure import Measure, MeasureName
-from certibit.theory.descent.start import NONE, movement, step_and_start, values_at_start
+from certibit.theory.descent.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import combination
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentPromise
 from certibit.theory.worlds.symbolic.exact_numbers import (
     fraction,
     rational,
     rationals,
 )
-from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 SMALL = (1e-2, 1e-4, 1e-6, 0.0)
 """Relative size of entries that are left out of a form, if next to nothing of c is lost."""
@@ -38,30 +44,18 @@ SMALL = (1e-2, 1e-4, 1e-6, 0.0)
 GIVEN_UP = Fraction(1, 10**6)
 """Relative part of c that may be lost for a form that is easier to read."""
 
-NOTHING = rational(1e-9)
-"""A c below this, divided by L, is none."""
-
 NEAR = rational(1e-3)
 """Relative accuracy of a c for M = Psi that is searched for."""
 
 FIRST = rational(0.125)
 """Part of the smallest c that is tried in vain for M = Psi, which is tried next."""
 
-LARGEST = 10**6
-"""Form that is searched for at most, in sums of the squares of all parts of a state."""
-
 KEPT = Fraction(9, 10)
 """Part of the largest c that is kept where gradients are stochastic and no c is given."""
-
-PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
-"""Parts of the largest c for which the smallest e is looked for."""
 
 _NO_FACTOR = (
     "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or a smaller class"
 )
-
-CLOSE = 1e-7
-"""Relative distance of c to its bound at which a search for a form ends, well inside."""
 
 
 @one_thread()
@@ -125,10 +119,10 @@ def certify_descent(
     if not is_constant(growth):
         raise Refusal(f"growth = {growth!r} is no part of Psi; give a number of at least 0")
     given = None if least is None else Fraction(least)
-    functions = _class_for(method, functions)
+    functions = class_of_descent(method, functions)
     asked = Measure(measure) if measure else default_measure(functions)
     grown = Fraction(growth)
-    _require_growth(functions, asked, grown)
+    require_growth(functions, asked, grown)
     if not isinstance(potential, str):
         proof = _proof(method, functions, potential, asked, given, grown)
     elif potential == "search" and measure == "potential":
@@ -140,123 +134,6 @@ def certify_descent(
     if asked.name == "potential" and functions.has_solution and proof.exact <= 0:
         raise Refusal(_NO_FACTOR)
     return replace(proof, seconds=perf_counter() - start)
-
-
-def _require_growth(functions: FunctionClass, measure: Measure, growth: Fraction) -> None:
-    """Refuse a descent that cannot be for a noise that grows with f - inf f."""
-    noise = functions.noise
-    if growth and (functions.has_solution or measure.name != "squared_gradient"):
-        raise Refusal(
-            f"growth = {float(growth):g} is of descents of |grad f(x)|^2 of functions without a "
-            "solution; leave it out"
-        )
-    if noise and noise.gap and not growth and measure.name == "squared_gradient":
-        raise Refusal(
-            f"{noise!r} grows with f - f*, and Psi with it; give the growth that is allowed, such "
-            "as growth=0.001"
-        )
-
-
-def default_measure(functions: FunctionClass) -> Measure:
-    """Return f - f* where functions have a solution, else |grad f(x)|^2."""
-    return Measure("gap" if functions.has_solution else "squared_gradient")
-
-
-def has_descent(
-    method: Method,
-    functions: FunctionClass,
-    measure: MeasureName | None = None,
-    growth: float = 0.0,
-) -> bool:
-    """Whether some c > 0 is proved; the search ends at the first.
-
-    Raises
-    ------
-    Refusal
-        As :func:`certify_descent`.
-
-    Examples
-    --------
-    >>> from certibit import GD, FunctionClass
-    >>> from certibit.theory.descent.certify_descent import has_descent
-    >>> [has_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0)) for gamma in (1.9, 2.1)]
-    [True, False]
-    """
-    functions = _class_for(method, functions)
-    asked = Measure(measure) if measure else default_measure(functions)
-    least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
-    _, programme = _forms(method, functions, asked, Fraction(growth))
-    return bool(programme.best(CLOSE, enough=least).c > least)
-
-
-def largest_constant(method: Method, functions: FunctionClass) -> float:
-    """Return the largest c of any quadratic form Psi, for the default M of the class.
-
-    Raises
-    ------
-    Refusal
-        As :func:`certify_descent`.
-    """
-    functions = _class_for(method, functions)
-    _, programme = _forms(method, functions, default_measure(functions))
-    return float(fraction(programme.best(CLOSE).c))
-
-
-def noise_frontier(
-    method: Method,
-    functions: FunctionClass | Setting,
-    parts: Sequence[float] = PARTS,
-    growth: float = 0.0,
-) -> tuple[DescentPromise, ...]:
-    """Return proved promises with the smallest e for some parts of the largest c; () without noise.
-
-    M is the default one of the class, and each promise has its own quadratic form Psi.
-
-    Raises
-    ------
-    Refusal
-        As :func:`certify_descent`.
-
-    Examples
-    --------
-    >>> from certibit import SGD, FunctionClass, GradientNoise, noise_frontier
-    >>> functions = FunctionClass.nonconvex(10, L=1.0, noise=GradientNoise())
-    >>> few, many = noise_frontier(SGD(gamma=0.3), functions, parts=(0.5, 0.99))
-    >>> few.c < many.c and few.e < many.e
-    True
-    """
-    functions, grown = _class_for(method, functions), Fraction(growth)
-    _require_growth(functions, default_measure(functions), grown)
-    _, programme = _forms(method, functions, default_measure(functions), grown)
-    largest = programme.best(CLOSE).c
-    if not programme.samples or largest <= 0:
-        return ()
-    found = (programme.quietest(rational(part) * largest, CLOSE) for part in parts)
-    pairs = ((float(fraction(one.c)), float(fraction(one.e))) for one in found)
-    return tuple(DescentPromise(c, e, growth) for c, e in pairs)
-
-
-def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
-    """Return the class over which a descent of a method is certified."""
-    if isinstance(functions, Setting):
-        functions = FunctionClass.of(functions)
-    if method.needs.composite:
-        raise Refusal(
-            f"{method.name} solves min f + g with a strongly convex g; no descent is certified of "
-            "such a method"
-        )
-    noise = functions.noise
-    if noise and noise.expected is not None and not functions.has_solution:
-        raise Refusal(
-            f"{noise!r} compares noises with those at a solution, which these functions need not "
-            "have; give difference or gap"
-        )
-    if functions.has_solution and functions.noise and functions.noise.relative:
-        raise Refusal(
-            f"{functions.noise!r} grows with the gradients of the f_i, which are not bounded by "
-            "f - f* where these differ at the solution; take relative = 0"
-        )
-    return as_used(method, functions)
 
 
 def _proof(
@@ -329,63 +206,6 @@ def _certificate(
     )
 
 
-def _forms(
-    method: Method, functions: FunctionClass, measure: Measure, growth: Fraction = NONE
-) -> tuple[Family, DescentProgramme]:
-    """Return all quadratic forms, and the programme of the best of them."""
-    family = Family.largest(method, functions)
-    if functions.has_solution:
-        family = family.without_points()
-    spread = family.start.spread()
-    step, start = step_and_start(method, functions, spread, measure, growth, trusted=True)
-    step, start = step.weighted, start and start.weighted(step)
-    count = len(step.now)
-    sizes = list(map(rational, family.unit[-count:]))
-    squares = range(count - len(family.start.points))
-    if start:
-        along = movement(step.symbols, 0)
-        unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)
-        most = [LARGEST * unit * size for size in sizes]
-        return family, DescentProgramme(step, [ZERO] * count, squares, most, start)
-    if not family.start.values:
-        raise Refusal(
-            f"f at the model of {method.name} depends on what is drawn in its step, and no form "
-            "with f - inf f is found; state a potential"
-        )
-    unit = 1 / rational(family.start.values)
-    most = [LARGEST * unit * size for size in sizes]
-    return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
-
-
-def _from_start(
-    family: Family, programme: DescentProgramme, functions: FunctionClass, begin: Experiment[Any]
-) -> Descent:
-    """Return the descent with nearly the least Psi_0/c at the start of runs of an experiment."""
-    if functions.has_solution or programme.samples:
-        raise Refusal(
-            "a start is known of descents over functions without a solution, with exact gradients; "
-            "leave begin out"
-        )
-    values = values_at_start(family.start.spread(), begin, functions)
-    return programme.cheapest(list(map(rational, values)), CLOSE)
-
-
-def fewest_rounds(method: Method, functions: FunctionClass, begin: Experiment[Any]) -> float:
-    """Return nearly the least Psi_0/c at the start of the runs of an experiment; else infinity.
-
-    Raises
-    ------
-    Refusal
-        As :func:`certify_descent`.
-    """
-    functions = _class_for(method, functions)
-    family, programme = _forms(method, functions, default_measure(functions))
-    found = _from_start(family, programme, functions, begin)
-    values = values_at_start(family.start.spread(), begin, functions)
-    start = sum(float(fraction(w)) * q for w, q in zip(found.weights, values, strict=True))
-    return start / float(fraction(found.c)) if found.c > 0 else float("inf")
-
-
 def _contracting(
     method: Method, functions: FunctionClass, least: Fraction | None
 ) -> DescentCertificate:
@@ -394,7 +214,7 @@ def _contracting(
     For a given c the form is one linear programme; c is searched between 0 and 1. Where gradients
     are stochastic, e is the smallest for ``least`` with this form.
     """
-    family, programme = _forms(method, functions, Measure("gap"))
+    family, programme = forms_of_class(method, functions, Measure("gap"))
     best: Descent | None = None
     low, high = ZERO, rational(1)
     while best is None or high > low * (1 + NEAR):
@@ -433,11 +253,11 @@ def _searched(
     begin: Experiment[Any] | None = None,
 ) -> DescentCertificate:
     """Return the certificate with the best quadratic form, of which small parts are left out."""
-    family, programme = _forms(method, functions, measure, growth)
+    family, programme = forms_of_class(method, functions, measure, growth)
     if begin is None:
         found = _solved(programme, least, CLOSE)
     else:
-        found = _from_start(family, programme, functions, begin)
+        found = least_at_start(family, programme, functions, begin)
     if functions.has_solution and found.c < NOTHING / rational(functions.L):
         raise Refusal(
             "no descent is found that begins with |x - x*|^2: the largest c is 0; take other "

@@ -10,12 +10,9 @@ from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.search import Objective, best_parameters, objective_value
-from certibit.theory.descent.certify_descent import (
-    certify_descent,
-    fewest_rounds,
-    largest_constant,
-)
+from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.theory.descent.descent_forms import fewest_rounds, largest_constant
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.orbits import StepCost, orbits

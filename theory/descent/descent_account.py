@@ -14,13 +14,9 @@ from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilari
 from certibit.theory.card import Card
 from certibit.theory.certificates.largest_step import limits
 from certibit.theory.certificates.summary import verdict
-from certibit.theory.descent.certify_descent import (
-    certify_descent,
-    has_descent,
-    largest_constant,
-    noise_frontier,
-)
+from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.theory.descent.descent_forms import has_descent, largest_constant, noise_frontier
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise, DescentTheorem

@@ -13,7 +13,7 @@ from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import STOCHASTIC
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.descent.certify_descent import noise_frontier
+from certibit.theory.descent.descent_forms import noise_frontier
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise

@@ -22,9 +22,9 @@ from certibit import (
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.checks.method.promise import promise
-from certibit.theory.descent import certify_descent as module
+from certibit.theory.descent import descent_forms as module
 from certibit.theory.descent.certified_descent import CertifiedDescent
-from certibit.theory.descent.certify_descent import fewest_rounds
+from certibit.theory.descent.descent_forms import fewest_rounds
 
 PROBLEM = problem("breast-cancer@5:nonconvex")
 TARGET = 0.05

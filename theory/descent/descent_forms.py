@@ -1,0 +1,210 @@
+"""All quadratic forms of a method over a class, and the constants of the best descents of them."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.certificates.potential_family import Family
+from certibit.theory.descent.descent import Descent
+from certibit.theory.descent.descent_programme import DescentProgramme
+from certibit.theory.descent.measure import Measure, MeasureName
+from certibit.theory.descent.start import NONE, movement, step_and_start, values_at_start
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.rational_algebra import ZERO
+from certibit.theory.proofs.rational_step import combination
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import DescentPromise
+from certibit.theory.worlds.symbolic.exact_numbers import (
+    fraction,
+    rational,
+)
+from certibit.theory.worlds.symbolic.step_outcomes import as_used
+
+PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
+"""Parts of the largest c for which the smallest e is looked for."""
+
+NOTHING = rational(1e-9)
+"""A c below this, divided by L, is none."""
+
+LARGEST = 10**6
+"""Form that is searched for at most, in sums of the squares of all parts of a state."""
+
+CLOSE = 1e-7
+"""Relative distance of c to its bound at which a search for a form ends, well inside."""
+
+
+def default_measure(functions: FunctionClass) -> Measure:
+    """Return f - f* where functions have a solution, else |grad f(x)|^2."""
+    return Measure("gap" if functions.has_solution else "squared_gradient")
+
+
+def class_of_descent(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
+    """Return the class over which a descent of a method is certified."""
+    if isinstance(functions, Setting):
+        functions = FunctionClass.of(functions)
+    if method.needs.composite:
+        raise Refusal(
+            f"{method.name} solves min f + g with a strongly convex g; no descent is certified of "
+            "such a method"
+        )
+    noise = functions.noise
+    if noise and noise.expected is not None and not functions.has_solution:
+        raise Refusal(
+            f"{noise!r} compares noises with those at a solution, which these functions need not "
+            "have; give difference or gap"
+        )
+    if functions.has_solution and functions.noise and functions.noise.relative:
+        raise Refusal(
+            f"{functions.noise!r} grows with the gradients of the f_i, which are not bounded by "
+            "f - f* where these differ at the solution; take relative = 0"
+        )
+    return as_used(method, functions)
+
+
+def require_growth(functions: FunctionClass, measure: Measure, growth: Fraction) -> None:
+    """Refuse a descent that cannot be for a noise that grows with f - inf f."""
+    noise = functions.noise
+    if growth and (functions.has_solution or measure.name != "squared_gradient"):
+        raise Refusal(
+            f"growth = {float(growth):g} is of descents of |grad f(x)|^2 of functions without a "
+            "solution; leave it out"
+        )
+    if noise and noise.gap and not growth and measure.name == "squared_gradient":
+        raise Refusal(
+            f"{noise!r} grows with f - f*, and Psi with it; give the growth that is allowed, such "
+            "as growth=0.001"
+        )
+
+
+def forms_of_class(
+    method: Method, functions: FunctionClass, measure: Measure, growth: Fraction = NONE
+) -> tuple[Family, DescentProgramme]:
+    """Return all quadratic forms, and the programme of the best of them."""
+    family = Family.largest(method, functions)
+    if functions.has_solution:
+        family = family.without_points()
+    spread = family.start.spread()
+    step, start = step_and_start(method, functions, spread, measure, growth, trusted=True)
+    step, start = step.weighted, start and start.weighted(step)
+    count = len(step.now)
+    sizes = list(map(rational, family.unit[-count:]))
+    squares = range(count - len(family.start.points))
+    if start:
+        along = movement(step.symbols, 0)
+        unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)
+        most = [LARGEST * unit * size for size in sizes]
+        return family, DescentProgramme(step, [ZERO] * count, squares, most, start)
+    if not family.start.values:
+        raise Refusal(
+            f"f at the model of {method.name} depends on what is drawn in its step, and no form "
+            "with f - inf f is found; state a potential"
+        )
+    unit = 1 / rational(family.start.values)
+    most = [LARGEST * unit * size for size in sizes]
+    return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
+
+
+def least_at_start(
+    family: Family, programme: DescentProgramme, functions: FunctionClass, begin: Experiment[Any]
+) -> Descent:
+    """Return the descent with nearly the least Psi_0/c at the start of runs of an experiment."""
+    if functions.has_solution or programme.samples:
+        raise Refusal(
+            "a start is known of descents over functions without a solution, with exact gradients; "
+            "leave begin out"
+        )
+    values = values_at_start(family.start.spread(), begin, functions)
+    return programme.cheapest(list(map(rational, values)), CLOSE)
+
+
+def has_descent(
+    method: Method,
+    functions: FunctionClass,
+    measure: MeasureName | None = None,
+    growth: float = 0.0,
+) -> bool:
+    """Whether some c > 0 is proved; the search ends at the first.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass
+    >>> from certibit.theory.descent.descent_forms import has_descent
+    >>> [has_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0)) for gamma in (1.9, 2.1)]
+    [True, False]
+    """
+    functions = class_of_descent(method, functions)
+    asked = Measure(measure) if measure else default_measure(functions)
+    least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
+    _, programme = forms_of_class(method, functions, asked, Fraction(growth))
+    return bool(programme.best(CLOSE, enough=least).c > least)
+
+
+def largest_constant(method: Method, functions: FunctionClass) -> float:
+    """Return the largest c of any quadratic form Psi, for the default M of the class.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+    """
+    functions = class_of_descent(method, functions)
+    _, programme = forms_of_class(method, functions, default_measure(functions))
+    return float(fraction(programme.best(CLOSE).c))
+
+
+def noise_frontier(
+    method: Method,
+    functions: FunctionClass | Setting,
+    parts: Sequence[float] = PARTS,
+    growth: float = 0.0,
+) -> tuple[DescentPromise, ...]:
+    """Return proved promises with the smallest e for some parts of the largest c; () without noise.
+
+    M is the default one of the class, and each promise has its own quadratic form Psi.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+
+    Examples
+    --------
+    >>> from certibit import SGD, FunctionClass, GradientNoise, noise_frontier
+    >>> functions = FunctionClass.nonconvex(10, L=1.0, noise=GradientNoise())
+    >>> few, many = noise_frontier(SGD(gamma=0.3), functions, parts=(0.5, 0.99))
+    >>> few.c < many.c and few.e < many.e
+    True
+    """
+    functions, grown = class_of_descent(method, functions), Fraction(growth)
+    require_growth(functions, default_measure(functions), grown)
+    _, programme = forms_of_class(method, functions, default_measure(functions), grown)
+    largest = programme.best(CLOSE).c
+    if not programme.samples or largest <= 0:
+        return ()
+    found = (programme.quietest(rational(part) * largest, CLOSE) for part in parts)
+    pairs = ((float(fraction(one.c)), float(fraction(one.e))) for one in found)
+    return tuple(DescentPromise(c, e, growth) for c, e in pairs)
+
+
+def fewest_rounds(method: Method, functions: FunctionClass, begin: Experiment[Any]) -> float:
+    """Return nearly the least Psi_0/c at the start of the runs of an experiment; else infinity.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+    """
+    functions = class_of_descent(method, functions)
+    family, programme = forms_of_class(method, functions, default_measure(functions))
+    found = least_at_start(family, programme, functions, begin)
+    values = values_at_start(family.start.spread(), begin, functions)
+    start = sum(float(fraction(w)) * q for w, q in zip(found.weights, values, strict=True))
+    return start / float(fraction(found.c)) if found.c > 0 else float("inf")
