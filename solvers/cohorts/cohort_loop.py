@@ -220,7 +220,7 @@ class CohortCarried(Carried):
 
 @dataclass
 class FunctionsOfAll:
-    """A problem whose gradients at the points of the clients are computed block by block."""
+    """A problem whose gradients are computed block by block, for every sum anew."""
 
     problem: Problem
     parts: CohortParts
@@ -228,6 +228,11 @@ class FunctionsOfAll:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.problem, name)
+
+    @property
+    def grad_star(self) -> Any:
+        """Gradients of all f_i at the solution, (n, d, 1), which are not stored."""
+        return self.grad(CohortArray.shared(self.crowd, self.problem.x_star))
 
     def grad(self, x: Any) -> Any:
         """Gradients of all f_i at points of the clients, (n, d, 1)."""
@@ -237,7 +242,6 @@ class FunctionsOfAll:
             lambda clients, at: self.parts.of(clients).grad(at),
             x.known,
             like=np.empty((0, self.problem.d, 1)),
-            costly=True,
         )
         return CohortArray(self.crowd, rows, None, True)
 

@@ -2,6 +2,7 @@
 
 import time
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from certibit.solvers.runs.loop import Loop
 from certibit.solvers.runs.points import Wishes
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
+from certibit.theory.catalogue.covered_run import lyapunov_record
+from certibit.theory.setting import Setting
 
 N, D = 6000, 16
 WISHES = Wishes(Budget(rounds=100), Record(), None, None)
@@ -73,6 +76,23 @@ def test_no_vector_is_held_twice(name, solved, monkeypatch):
     assert VECTORS[name] <= most < VECTORS[name] + 1
     plain = most_vectors(name, solved, Loop, Loop._advance)
     assert plain > VECTORS[name] + 2
+
+
+def test_a_lyapunov_function_is_summed_block_by_block(solved, monkeypatch):
+    """A vector of all clients, such as their gradients at the solution, is not stored."""
+    few_at_once(monkeypatch)
+    sent = compressor("rand-k:2")
+    experiment = Experiment.of(parameters("diana", solved, sent), solved, sent)
+    setting = Setting.at(experiment)
+    potential = lyapunov_record(METHODS["diana"].potential(experiment.method, setting), setting)
+    loop = CohortLoop(experiment, (0,), replace(WISHES, potential=potential), wire=False)
+    loop._step()
+    loop._note(np.arange(1))  # what is loaded is not counted
+    tracemalloc.start()
+    loop._note(np.arange(1))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 0.7 * 8 * N * D
 
 
 @pytest.mark.long
