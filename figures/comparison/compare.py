@@ -163,8 +163,8 @@ class ContestantRun(StoredJob):
         """Be pickled, without the rows of a problem that has a name."""
         one, parts = self.contestant, (self.store, self.options, self.named)
         if self.named is not None:
-            unread: Any = replace(one.experiment, problem=None)
-            one = replace(one, experiment=unread)
+            unread: Any = None
+            one = replace(one, experiment=replace(one.experiment, problem=unread))
         return _run_again, (one, *parts)
 
 
