@@ -2,9 +2,9 @@
 
 It is followed from a strictly feasible v by primal-dual steps of Nesterov and Todd with Mehrotra's
 corrector. Floats are used for directions only, in coordinates in which all matrices are the
-identity and all rows have length 1. These coordinates and the tests of feasibility have 512 bits,
-so that no digits are lost near the boundary, and the result does not depend on the rounding of a
-processor.
+identity and all rows have length 1. What directions change there is computed with twice the digits
+of floats, these coordinates and the tests of feasibility with 512 bits, so that no digits are lost
+near the boundary, and the result does not depend on the rounding of a processor.
 
 Sources: Nesterov, Todd, Self-Scaled Barriers and Interior-Point Methods for Convex Programming
 (1997); Mehrotra, On the Implementation of a Primal-Dual Interior Point Method (1992).
@@ -14,16 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import ctx
 
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
-    FEWEST_BITS,
-    MOST_BITS,
     ConeProgramme,
     Number,
     RatioProgramme,
-    TooFewBitsError,
     rational_of,
 )
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
@@ -102,48 +98,37 @@ def follow(
     here = Surroundings.of(programme, start)
     if here is None:
         raise ValueError("a path begins where all constraints hold strictly")
-    bits, rounded, length, bound = FEWEST_BITS, True, 0.0, np.inf
-    end, settled = 0.0, False
+    length, bound, end, settled = 0.0, np.inf, 0.0, False
     for _ in range(MOST_STEPS):
-        try:
-            with ctx.workprec(bits):
-                here, rounded = (here.anew() if rounded else here).conditioned(), False
-                if length < STUCK:
-                    dual = _first_dual(here)
-                last = max(close * abs(float(here.value)), ZERO)
-                near = dual.trace <= last
-                if near and bounded and here.misfit(dual) < FITS:
-                    bound = _bound(here, dual)
-                if bound < np.inf or settled or enough(here.numbers):
-                    break
-                if float(here.value) + dual.trace < least and here.misfit(dual) < FITS:
-                    break
-                gap = dual.trace if near or length < SHORT else None
-                if near and not bounded:
-                    end = end or 2.0 ** np.floor(np.log2(last))
-                    gap = end
-                rescaling = 0.0 if end else here.rescaling(dual)
-                step, longest, moved = _step(here, dual, gap, rescaling)
-                scale = longest * float(np.sum(rescaling * step))
-                settled = gap == end and float(np.linalg.norm(here.rows @ step)) < SETTLED
-                parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
-                tried = ((part, here.moved(longest * step, part, scale)) for part in parts)
-                part, after = next((x, there) for x, there in tried if there)
-        except TooFewBitsError:
-            bits, rounded = 2 * bits, True
-            continue
+        here = here.conditioned()
+        if length < STUCK:
+            dual = _first_dual(here)
+        last = max(close * abs(float(here.value)), ZERO)
+        near = dual.trace <= last
+        if near and bounded and here.misfit(dual) < FITS:
+            bound = here.bound(dual)
+        if bound < np.inf or settled or enough(here.numbers):
+            break
+        if float(here.value) + dual.trace < least and here.misfit(dual) < FITS:
+            break
+        gap = dual.trace if near or length < SHORT else None
+        if near and not bounded:
+            end = end or 2.0 ** np.floor(np.log2(last))
+            gap = end
+        rescaling = 0.0 if end else here.rescaling(dual)
+        step, longest, moved = _step(here, dual, gap, rescaling)
+        scale = longest * float(np.sum(rescaling * step))
+        settled = gap == end and float(np.linalg.norm(here.rows @ step)) < SETTLED
+        parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
+        tried = ((part, here.moved(longest * step, part, scale)) for part in parts)
+        part, after = next((x, there) for x, there in tried if there)
         length = longest * part
         dual, here = here.seen_from(after, moved * (1 + part * scale)), after
         if not length:
             break
     if bounded and bound == np.inf:
-        bound = _bound(here, dual)
+        bound = here.bound(dual)
     return PathEnd(tuple(map(rational_of, here.numbers)), bound, *here.plain(dual))
-
-
-def _bound(here: Surroundings, dual: ConePoint) -> float:
-    with ctx.workprec(MOST_BITS):
-        return here.anew().bound(dual)
 
 
 def _first_dual(here: Surroundings) -> ConePoint:

@@ -15,16 +15,11 @@ from certibit.theory.cones.triangles import order_of
 Number = Any
 """A rational number of python-flint, an integer, or an ``arb`` without a radius."""
 
-FEWEST_BITS, MOST_BITS = 128, 512
+BITS = 512
 """Bits of the numbers that are computed; python-flint has one precision for all of them."""
-
 
 SHORTEST = 0.1
 """What (1, v) is divided by at least."""
-
-
-class TooFewBitsError(Exception):
-    """The sign of a number is not known."""
 
 
 Changes = tuple[list[arb_mat], arb_mat]
@@ -52,7 +47,7 @@ class ConeProgramme:
     @classmethod
     def of(cls, gain: Sequence[Number], sums: Sequence[Any], lines: Any) -> "ConeProgramme":
         """Return the programme of rational matrices."""
-        ctx.prec = MOST_BITS
+        ctx.prec = BITS
         return cls(gain, list(map(arb_mat, sums)), arb_mat(lines))
 
     @property
@@ -186,27 +181,12 @@ class Directions:
         return [arb(x) + arb(y) for x, y in zip(found.whole.flat, found.rest.flat, strict=True)]
 
 
-def is_positive(number: arb) -> bool:
-    """Whether a number is certainly positive.
-
-    Raises
-    ------
-    TooFewBitsError
-        If more bits may tell.
-    """
-    if number > 0:
-        return True
-    if number <= 0 or ctx.prec >= MOST_BITS:
-        return False
-    raise TooFewBitsError
-
-
 def root_of(matrix: arb_mat) -> tuple[arb_mat, arb_mat] | None:
     """Return T with T' S T = 1, and its inverse; None if S is not certainly positive definite."""
     rest, lower = matrix.tolist(), []  # S = lower lower', by columns
     while rest:
         (pivot, *_), *others = rest
-        if not is_positive(pivot):
+        if not pivot > 0:
             return None
         root = pivot.sqrt()
         column = [row[0] / root for row in others]

@@ -16,7 +16,6 @@ from certibit.theory.cones.cone_programme import (
     Number,
     RatioProgramme,
     in_floats,
-    is_positive,
     root_of,
     value_of,
     without_column,
@@ -75,7 +74,7 @@ class Surroundings:
         """
         blocks, rows = programme.at(numbers)
         slack = rows.entries()
-        if not all(map(is_positive, slack)):
+        if not all(x > 0 for x in slack):
             return None
         roots = []
         for own in blocks:
@@ -85,11 +84,6 @@ class Surroundings:
             roots.append(root)
         directions = before or Directions.unit(len(numbers))
         return cls(programme, tuple(numbers), directions, tuple(roots), slack)
-
-    def anew(self) -> "Surroundings":
-        """Return the same, computed in the bits that there are now."""
-        here = Surroundings.of(self.programme, self.numbers, self.directions)
-        return self if here is None else here
 
     @property
     def value(self) -> arb:
