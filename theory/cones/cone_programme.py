@@ -183,7 +183,7 @@ class Directions:
 
 def root_of(matrix: arb_mat) -> tuple[arb_mat, arb_mat] | None:
     """Return T with T' S T = 1, and its inverse; None if S is not certainly positive definite."""
-    rest, lower = matrix.tolist(), []  # S = lower lower', by columns
+    rest, lower = matrix.tolist(), list[list[arb]]()  # S = lower lower', by columns
     while rest:
         (pivot, *_), *others = rest
         if not pivot > 0:

@@ -15,6 +15,7 @@ from certibit.theory.cones.cone_programme import (
     Directions,
     Number,
     RatioProgramme,
+    below,
     in_floats,
     root_of,
     value_of,
@@ -201,18 +202,19 @@ class Surroundings:
         return float(np.linalg.norm(missing / lengths) / np.linalg.norm(slopes / lengths))
 
     def bound(self, dual: ConePoint) -> float:
-        """Return what no feasible g . v exceeds; infinity if the dual point is too far off.
+        """Return what no feasible g . v exceeds; infinity if that is not known.
 
         The dual point is moved the shortest way to where its equations hold. That point is not
-        known, but the intervals that are computed have it in them, and it is positive.
+        known, but the intervals that are computed have it in them, and it is positive. No bound is
+        known of a ratio, or if the dual point is too far off.
         """
-        *blocks, lines = (
-            without_column(own, 0) for own in (*self.programme.sums, self.programme.lines)
-        )
-        pairs = zip(self.roots, blocks, strict=True)
-        rows = [row for (root, _), own in pairs for row in (congruence(root) * own).tolist()]
-        pairs = zip(lines.tolist(), self.slack, strict=True)
-        columns = arb_mat([*rows, *([x / slack for x in line] for line, slack in pairs)])
+        if isinstance(self.programme, RatioProgramme):
+            return float("inf")
+        sums, lines = self.programme.sums, without_column(self.programme.lines, 0)
+        turns = (congruence(root) for root, _ in self.roots)
+        blocks = (turn * without_column(own, 0) for turn, own in zip(turns, sums, strict=True))
+        ratios = zip(lines.tolist(), self.slack, strict=True)
+        columns = below([*blocks, arb_mat([[x / slack for x in line] for line, slack in ratios])])
         system = columns.transpose()
         point = arb_mat([[arb(float(x))] for x in dual.flat])
         missing = system * point + arb_mat([[arb(x)] for x in self.programme.gain])
