@@ -76,22 +76,15 @@ class FusedGradients:
 
         The points x and the array u are (n, d, R) or (1, d, R).
         """
-        n, _, d = self.shape
-        out = np.empty((n, d, x.shape[2]))
-        self.code.combined(self.terms(x, scale, a, u, b), out.reshape(-1))
-        return out
-
-    def terms(
-        self, x: Vectors, scale: float, a: float, u: Vectors | None = None, b: float = 0.0
-    ) -> tuple[Any, ...]:
-        """Return what compiled code needs to make the combination, a block of clients at a time."""
         (n, m, d), runs = self.shape, x.shape[2]
-        lanes = self.code.lanes_for(runs)
+        out, lanes = np.empty((n, d, runs)), self.code.lanes_for(runs)
         block = min(n, -(-_IN_BLOCK // (m * len(lanes))))
-        return (
+        gradients = (
             lanes, self.rows, self.features, (n, m, d, runs), block, -scale / m,
             (*self.read(x), a), (*self.read(x if u is None else u), b),
         )  # fmt: skip
+        self.code.combined(gradients, out.reshape(-1))
+        return out
 
     def entries(
         self, indices: NDArray[np.int64],

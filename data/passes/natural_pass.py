@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from certibit.data.passes.compilation import compiled
-from certibit.data.passes.row_passes import combined_block
 
 _SCALE, _SCALED_BACK = 2.0**-896, 2.0**896
 _BITS = 2.0**52
@@ -30,38 +29,6 @@ def powers_of_two(x: Any, uniforms: Any, powers: Any) -> None:  # pragma: no cov
                     x[i, j, r] = _near(x[i, j, r], np.int64(uniforms[i, j, r] * _BITS))
         else:
             _round_client(x[i].reshape(-1), uniforms[i], powers, bits)
-
-
-@compiled
-def powers_of_gradients(
-    gradients: Any, uniforms: Any, powers: Any, exponents: Any, total: Any
-) -> None:  # pragma: no cover
-    """Round what ``combined`` makes of gradients, with uniforms (n, 2, R), a block at a time.
-
-    Set the first 12 bits of the powers, (n, d, R) int16, and add the powers of all clients to the
-    sum, (d, R), which is 0 before.
-    """
-    n, d, runs = exponents.shape
-    block, m, width, sums = gradients[4], gradients[3][1], len(gradients[0]), total.reshape(-1)
-    room, vectors = np.empty((2, block * m * width)), np.empty((block, d * runs))
-    bits = np.empty((2, max(1, AT_ONCE // runs), runs), np.int64)
-    for first in range(0, n, block):
-        last = min(n, first + block)
-        combined_block(gradients, first, last, room, vectors.reshape(-1))
-        for i in range(first, last):
-            numbers, sent = vectors[i - first], exponents[i].reshape(-1)
-            _round_client(numbers, uniforms[i], powers, bits)
-            patterns = numbers.view(np.int64)
-            for q in range(d * runs):
-                sums[q] += numbers[q]
-                sent[q] = patterns[q] >> 52
-
-
-@compiled
-def add_powers(x: Any, exponents: Any, factor: Any) -> None:  # pragma: no cover
-    """Add powers of two, given by their first 12 bits, times a factor to numbers, in place."""
-    for q in range(x.size):
-        x[q] += factor * np.int64(np.int64(exponents[q]) << 52).view(np.float64)
 
 
 @compiled

@@ -70,11 +70,6 @@ class LazyGradient(Deferred):
         return self._losses.entries(indices, *self._terms)
 
     @property
-    def terms(self) -> tuple[Any, ...] | None:
-        """The input of the compiled evaluation; None if it is done, or will be."""
-        return None if self._is_evaluated() else self._losses.terms(*self._terms)
-
-    @property
     def _terms(self) -> tuple[Any, ...]:
         return self._x, self._scale, self._a, self._u, self._b
 

@@ -1,7 +1,6 @@
 """Compressed messages by compiled code: equal to those of the compressors, bit for bit.
 
-Few entries of large vectors are received as :class:`Entries`, and natural messages of lazy
-gradients as :class:`Powers`.
+Few entries of large vectors are received as :class:`Entries`.
 """
 
 from collections.abc import Callable
@@ -22,7 +21,6 @@ from certibit.solvers.fast.columns import Columns
 from certibit.solvers.fast.deferred import written
 from certibit.solvers.fast.entries import Entries, is_worth_compiling
 from certibit.solvers.fast.lazy_gradient import LazyGradient
-from certibit.solvers.fast.powers import Powers
 
 LARGE = 1 << 14
 """Numbers in vectors (n, d, R) from which on few entries of them are not written out."""
@@ -81,27 +79,16 @@ def _largest(sent: Any, x: Any, uniforms: Any) -> Any:
 
 
 def rounded_to_powers(x: Any, uniforms: NDArray[np.float64]) -> Any:
-    """Round numbers to powers of two as natural compression does.
-
-    Gradients that are not evaluated are rounded block by block of clients, while these are in a
-    cache, and not written out.
-    """
-    d = x.shape[1]
-    terms = x.terms if isinstance(x, LazyGradient) and uniforms.shape[1] != d else None
-    x = x if terms else written(x)
-    if not (terms or (_is_plain(x) and is_worth_compiling(x.size, "natural_pass"))):
+    """Round numbers to powers of two as natural compression does."""
+    x = written(x)
+    if not (_is_plain(x) and is_worth_compiling(x.size, "natural_pass")):
         return powers_near(x, uniforms)
     from certibit.data.passes import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
-    count = d if uniforms.shape[1] == d else 2
+    count = x.shape[1] if uniforms.shape[1] == x.shape[1] else 2
     numbers = np.ascontiguousarray(stretched(uniforms, x, count))  # else it compiles again
-    given = numbers, multipliers(np, "cpu", natural_pass.AT_ONCE + 1)
-    if terms:
-        total, exponents = np.zeros(x.shape[1:]), np.empty(x.shape, np.int16)
-        natural_pass.powers_of_gradients(terms, *given, exponents, total)
-        return Powers(exponents, total[None])
     out = np.array(x, order="C")
-    natural_pass.powers_of_two(out, *given)
+    natural_pass.powers_of_two(out, numbers, multipliers(np, "cpu", natural_pass.AT_ONCE + 1))
     return out
 
 

@@ -15,7 +15,6 @@ from certibit.solvers.fast.entries import Entries
 from certibit.solvers.fast.extension import FastIterations
 from certibit.solvers.fast.fast_world import fast_world
 from certibit.solvers.fast.lending import lent, returned
-from certibit.solvers.fast.powers import Powers
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import copied, each
@@ -64,13 +63,6 @@ def few(runs):
     return Entries(indices, random(N, 2, runs), D)
 
 
-def powers(runs):
-    """Return powers of two, zeros among them, as natural compression sends them."""
-    x = np.exp2(np.round(9 * random(N, D, runs))) * np.sign(random(N, D, runs))
-    x[0, 0] = 0.0
-    return Powers((x.view(np.int64) >> 52).astype(np.int16), x.sum(axis=0, keepdims=True))
-
-
 OPERATIONS = {
     "nothing": lambda x, r: x,
     "scaled": lambda x, r: 0.5 * (x * 3),
@@ -81,10 +73,6 @@ OPERATIONS = {
     "entries": lambda x, r: x - 0.3 * few(r),
     "shared entries": lambda x, r: x + 2 * (random(1, D, r) - few(r)),
     "entries and more": lambda x, r: random(N, D, r) - (x + few(r)) + few(r),
-    "powers": lambda x, r: x + 0.3 * powers(r),
-    "more powers": lambda x, r: 2 * (3 * powers(r) - x) - powers(r),
-    "powers by run": lambda x, r: np.arange(r) * (x - 2 * powers(r)),
-    "powers and entries": lambda x, r: x + powers(r) + few(r),
     "negative": lambda x, r: -x,
     "itself": lambda x, r: x - 0.5 * x,
     "other functions": lambda x, r: np.abs(x) + x**2,
@@ -108,44 +96,6 @@ def test_columns_are_used_like_an_array(operation, runs):
         found.put_back()
         kept[:, :, runs] = expected
         np.testing.assert_allclose(x, kept, rtol=1e-13, atol=1e-13)
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [
-        lambda m: 0.3 * m,
-        lambda m: m * np.arange(1, R + 1),
-        lambda m: mean(-2.0 * m),
-        lambda m: gather(m, few(R).indices),
-        lambda m: random(1, D, R) - m,
-        lambda m: m + random(N, D, R),
-        lambda m: random(N, D, R) - m,
-        lambda m: m - random(N, D, R),
-        lambda m: np.abs(m)[1:3],
-    ],
-    ids=[
-        "scaled",
-        "by run",
-        "mean",
-        "entries",
-        "from what is shared",
-        "sum",
-        "taken from an array",
-        "an array taken from it",
-        "function",
-    ],
-)
-def test_powers_are_used_like_an_array(operation):
-    found, x = operation(3 * powers(R)), 3 * np.asarray(powers(R))
-    assert x.dtype == powers(R).dtype
-    np.testing.assert_allclose(np.asarray(found), operation(x), rtol=1e-13, atol=1e-13)
-
-
-def test_powers_keep_signs_and_what_is_not_finite():
-    x = np.array([0.0, -0.0, np.inf, -np.inf, 2.0**-126, -1.0, 2.0**1023]).reshape(1, -1, 1)
-    kept = np.asarray(Powers((x.view(np.int64) >> 52).astype(np.int16), x))
-    np.testing.assert_array_equal(kept, x)
-    np.testing.assert_array_equal(np.signbit(kept), np.signbit(x))
 
 
 @dataclass(frozen=True)
