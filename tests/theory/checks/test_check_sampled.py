@@ -76,6 +76,6 @@ def test_the_variance_at_the_solution_is_the_smaller_one():
 @pytest.mark.long
 def test_check_says_what_is_checked():
     found = certibit.check(CARDS["sgd"].parameters(BATCHES), BATCHES)
-    assert "has stochastic gradients; the factor of SGD" in found.unpromised
+    assert "has stochastic gradients; the promise of SGD" in found.unpromised
     assert all(verdict.holds for verdict in found.verdicts)
     assert [one.check for one in found.verdicts].count("factor along a run") == 2

@@ -108,8 +108,8 @@ FAULTS = [
         (
             "sgd",
             "half of e",
-            "return m.gamma**2 / setting.n",
-            "return m.gamma**2 / (2 * setting.n)",
+            "return 2 * m.gamma**2 / setting.n",
+            "return 1 * m.gamma**2 / setting.n",
         ),
         ("sgd", "1 - 4 gamma mu", "1 - m.gamma * setting.mu\n", "1 - 4 * m.gamma * setting.mu\n"),
         ("local-sgd", "c = gamma I", "m.gamma * m.I / 2 -", "m.gamma * m.I -"),
