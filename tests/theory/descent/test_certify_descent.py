@@ -61,6 +61,7 @@ class Distances:
         return Gap(1.0, s.x), Squares(0.8171 / setting.n, s.g - problem.grad(s.x))
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("n", [1, 5, 1000])
 @pytest.mark.parametrize("L_tilde", [None, 1.0])
 def test_ef21_at_the_step_of_its_theorem(n, L_tilde):

@@ -40,6 +40,7 @@ def test_fewer_bits_are_proved(name):
     assert found.certificate.verify() == found.certificate.c > 0
 
 
+@pytest.mark.long
 def test_variance_reduction_has_parameters_with_fewer_rounds():
     _, where, functions = subject("gd")
     noisy = replace(functions, noise=GradientNoise(difference=1.0))

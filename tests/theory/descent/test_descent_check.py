@@ -51,6 +51,7 @@ def noisy_run(name, theorem=None):
     )
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["sgd", "ef21-sgdm"])
 def test_runs_with_stochastic_gradients_descend_as_promised(name):
     verdict = noisy_run(name)

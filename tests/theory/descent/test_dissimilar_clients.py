@@ -42,6 +42,7 @@ def test_e_is_that_of_zeta_squared():
     assert one.e / 8.5 < shorter.e < one.e / 6  # gamma^3 L^2 zeta^2/2 to first order
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [2, 3])
 def test_no_quadratic_breaks_a_certificate(n):
     """Clients whose stationary points are apart; a certificate for zeta = 0 is broken by them."""

@@ -101,6 +101,7 @@ def test_noise_that_grows_with_f(n, A, gamma):
         certify_descent(SGD(gamma), functions, Value(), growth=growth * (1 - 1e-6))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("n", "A", "gamma"), GROWING)
 def test_noise_that_grows_with_f_on_convex_functions(n, A, gamma):
     """c = 2 gamma (1 - gamma A/n), e = gamma^2/n for Psi = |x - x*|^2 and gamma <= 1/L."""

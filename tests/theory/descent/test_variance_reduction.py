@@ -72,7 +72,7 @@ ATTACKED = [
 ]
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("method", "n"), ATTACKED)
 def test_no_quadratic_breaks_a_certificate(method, n):
     """Samples whose gradients change by l (x - y) more or less; twice of it is too much."""
