@@ -50,6 +50,32 @@ def test_newton_at_all_scales(make_dataset, size, kappa):
     assert np.linalg.norm(mean_gradient(problem, problem.x_star)) < 1e-14 * scale
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kappa", [1e2, 1e6, 1e10])
+def test_noise_moves_the_minimiser_as_conditioning_allows(make_dataset, kappa, seed, monkeypatch):
+    """Noise e in gradients moves x* by |e|/mu at most, and f - f* by the square of it."""
+    problem = LogisticRegression.from_data(make_dataset(60, 4), 5, kappa=kappa)
+    zero, right = np.zeros((1, 4, 1)), problem.x_star
+    scale = np.linalg.norm(mean_gradient(problem, zero))
+    scale += problem.constants.L_f * np.linalg.norm(right)
+    rng = np.random.default_rng(seed)
+
+    def noisy(function, size):
+        def called(*given):
+            value = function(*given)
+            return value + size * np.linalg.norm(value) * rng.standard_normal(value.shape)
+
+        return called
+
+    monkeypatch.setattr(solution, "mean_gradient", noisy(solution.mean_gradient, 1e-12))
+    monkeypatch.setattr(solution, "_newton_step", noisy(solution._newton_step, 1e-12))
+    found = minimiser(problem)
+    error = 1e-14 * scale
+    assert np.linalg.norm(found - right) <= error / problem.constants.mu
+    gaps = [float(replace(problem, x_star=x).gap(zero)[0]) for x in (right, found)]
+    assert gaps[1] == pytest.approx(gaps[0], rel=1e-11, abs=error**2 / problem.constants.mu)
+
+
 def test_newton_finds_a_far_solution(make_dataset):
     """Separable data and a tiny mu: many steps, each of them large."""
     dataset = make_dataset(8, 6, density=1.0)
