@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from certibit import (
-    GD,
     SGD,
     Budget,
     LeastSquares,
     MiniBatch,
     Refusal,
-    check,
     plan,
     problem,
     run,
@@ -254,8 +252,6 @@ def test_seconds_of_a_network_are_refused():
         run(SGD(0.1), solved, seeds=1, budget=Budget(rounds=2), network="lte")
     with pytest.raises(Refusal, match="whole gradients, not of mini-batches"):
         plan(solved, target=1e-2)
-    with pytest.raises(Refusal, match="strongly convex with stochastic gradients"):
-        check(GD(0.1), problem("breast-cancer@9:batch=4"))
 
 
 def test_constants_of_no_batches_are_refused():

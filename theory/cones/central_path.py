@@ -119,9 +119,9 @@ def follow(
         step, longest, moved = _step(here, dual, gap, rescaling)
         scale = longest * float(np.sum(rescaling * step))
         settled = gap == end and float(np.linalg.norm(here.rows @ step)) < SETTLED
-        parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
+        parts = [0.5**halved for halved in range(HALVINGS + 1)]
         tried = ((part, here.moved(longest * step, part, scale)) for part in parts)
-        part, after = next((x, there) for x, there in tried if there)
+        part, after = next(((x, there) for x, there in tried if there), (0.0, here))
         length = longest * part
         dual, here = here.seen_from(after, moved * (1 + part * scale)), after
         if not length:
