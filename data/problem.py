@@ -95,6 +95,12 @@ class RelaxedConstants:
     """Strong convexity is not assumed."""
 
 
+def smoothness_is_known(problem: "Problem") -> bool:
+    """Whether the smoothness constants of a problem are known; those of a network are not."""
+    constants = problem.constants
+    return not (isinstance(constants, RelaxedConstants) and math.isnan(constants.L0))
+
+
 class Problem(Protocol):
     """A problem that methods can run on: gradients of the clients, a start and a solution.
 

@@ -157,6 +157,11 @@ class NeuralProblem(NonconvexProblem):
         return int(self.inputs.shape[1])
 
     @property
+    def precision(self) -> float:
+        """The relative rounding error of values and gradients, by the type of the module."""
+        return float(torch_library().finfo(self.model.dtype).eps)
+
+    @property
     def constants(self) -> RelaxedConstants:
         """NaN: no constant is known."""
         return RelaxedConstants(math.nan, math.nan, sigma=math.nan)

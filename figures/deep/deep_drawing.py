@@ -13,7 +13,9 @@ from matplotlib.ticker import EngFormatter, NullLocator
 
 from certibit.figures.bands import BAND
 from certibit.figures.deep.measured_smoothness import MeasuredSmoothness
-from certibit.figures.deep.trainings import RIVALS, Case, TrainingCurves
+from certibit.figures.deep.networks import Case
+from certibit.figures.deep.rivals import RIVALS
+from certibit.figures.deep.trainings import TrainingCurves
 from certibit.figures.drawing import STYLE, save
 from certibit.figures.episode.recorded_rounds import FloatArray
 
@@ -100,9 +102,7 @@ def draw_smoothness(measured: Sequence[MeasuredSmoothness], folder: Path) -> lis
             place.plot(t, L0 + L1 * t, color="0.35", lw=0.9, label="$L_0 + L_1 |\\nabla f_i|$")
             place.set_xscale("log")
             place.set_yscale("log")
-            place.set_title(
-                f"{one.case.similarity:g} % similar: $L_0$ = {L0:.2g}, $L_1$ = {L1:.2g}"
-            )
+            place.set_title(f"{one.case}: $L_0$ = {L0:.2g}, $L_1$ = {L1:.2g}")
             place.set_xlabel("$|\\nabla f_i|$")
         axes[0].set_ylabel("$|\\nabla^2 f_i|$")
         canvas.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)

@@ -1,8 +1,10 @@
-"""The neural experiments of the EPISODE papers, on data that is at hand: figures and verdicts.
+"""The neural experiments of papers, on data that is at hand: figures and verdicts.
 
-The papers train recurrent networks on SNLI and Sentiment140; here a GRU reads scikit-learn's
-digits row by row. Sources of the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5, and
-the talk on EPISODE++ (NeurIPS 2023).
+The EPISODE papers train recurrent networks on SNLI and Sentiment140; here a GRU reads
+scikit-learn's digits row by row, and a network of rectified states the docstrings of Python's
+standard library. A transformer that reads these is trained with little communication. Sources of
+the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5; the talk on EPISODE++ (NeurIPS
+2023); and the papers on DiLoCo, SparseLoCo and DeMo.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,10 +19,13 @@ from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
 from certibit.figures.deep.deep_drawing import draw_smoothness, draw_trainings
 from certibit.figures.deep.deep_verdicts import (
-    LOSS,
+    clipping_verdicts,
     compression_verdicts,
     curve_text,
+    divergence_verdict,
+    interval_compression_verdicts,
     interval_verdicts,
+    little_communication_verdicts,
     participation_verdicts_of_networks,
     similarity_verdicts,
 )
@@ -29,14 +34,9 @@ from certibit.figures.deep.measured_smoothness import (
     measurements,
     smoothness_verdicts,
 )
-from certibit.figures.deep.trainings import (
-    RIVALS,
-    Case,
-    TrainingCurves,
-    TrainingPlan,
-    jobs_of,
-    train,
-)
+from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
+from certibit.figures.deep.rivals import RIVALS
+from certibit.figures.deep.trainings import TrainingCurves, jobs_of, train
 from certibit.figures.episode.recorded_rounds import FloatArray
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
@@ -51,12 +51,21 @@ LOCAL = ("episode", "celgc", "scaffold", "fedavg")
 EVERYONE = ("naive-parallel-clip", *LOCAL, "episode-plus-plus")
 STORED = ("episode-plus-plus", "episode", "celgc", "scaffold")
 COMPRESSED = ("sgd", "ef21-sgdm 10 %", "ef21-sgdm 1 %")
-CASES = {
-    **dict.fromkeys(SIMILAR, EVERYONE),
-    **{case: LOCAL for case in INTERVALS if case not in SIMILAR},
-    **dict.fromkeys(PARTIAL_ROUNDS, STORED),
-}
-"""The methods of every case; those with compression, in the case of 30 % and I = 4, come beside."""
+OF_ADAMW = ("diloco", "sparseloco")
+READERS = tuple(Case(0.0, interval, None, "reader") for interval in (2, 4, 8, 16))
+CLIPPED = ("episode", "celgc")
+TRANSFORMER = Case(0.0, 10, None, "transformer")
+LITTLE = ("adamw", "diloco", "sparseloco", "demo", "ef21-sgdm", "locodl", "sgd")
+CASES = (
+    *((case, EVERYONE) for case in SIMILAR),
+    *((case, LOCAL) for case in INTERVALS if case not in SIMILAR),
+    *((case, STORED) for case in PARTIAL_ROUNDS),
+    (Case(30.0), COMPRESSED),
+    *((case, OF_ADAMW) for case in INTERVALS),
+    *((case, EVERYONE if case.I == 4 else CLIPPED) for case in READERS),
+    (TRANSFORMER, LITTLE),
+)
+"""The cases and the methods there."""
 
 Write = Callable[[], str]
 """What writes a text: for a file, or fitted to the terminal."""
@@ -93,10 +102,9 @@ def deep_experiments(
     torch_library()
     store = Store(folder / "traces", fresh)
     both = Case(30.0)
-    cases = [*CASES.items(), (both, COMPRESSED)]
-    curves = train(jobs_of(plan, store, cases), processes)
+    curves = train(jobs_of(plan, store, CASES), processes)
 
-    panels = [(f"{c.similarity:g} % similar, I = {c.I}", c, CASES[c]) for c in SIMILAR]
+    panels = [(f"{c.similarity:g} % similar, I = {c.I}", c, EVERYONE) for c in SIMILAR]
     paths = draw_trainings("deep-similarity", panels, curves, ("rounds",), folder)
     panels = [(f"I = {c.I}, {c.similarity:g} % similar", c, LOCAL) for c in INTERVALS]
     paths += draw_trainings("deep-interval", panels, curves, ("rounds",), folder)
@@ -105,8 +113,14 @@ def deep_experiments(
     chosen = ("naive-parallel-clip", "episode", "celgc", *COMPRESSED)
     panels = [("30 % similar, I = 4", both, chosen)]
     paths += draw_trainings("deep-bits", panels, curves, ("rounds", "steps", "bits"), folder)
+    panels = [(f"I = {c.I}", c, (*CLIPPED, *OF_ADAMW)) for c in INTERVALS]
+    paths += draw_trainings("deep-interval-bits", panels, curves, ("bits",), folder)
+    panels = [(f"characters, I = {c.I}", c, EVERYONE if c.I == 4 else CLIPPED) for c in READERS]
+    paths += draw_trainings("deep-reader", panels, curves, ("rounds",), folder)
+    panels = [(f"transformer, I = {TRANSFORMER.I}", TRANSFORMER, LITTLE)]
+    paths += draw_trainings("deep-transformer", panels, curves, ("rounds", "steps", "bits"), folder)
 
-    measurings = measurements(plan, curves, SIMILAR, store)
+    measurings = measurements(plan, curves, (*SIMILAR, READERS[1]), store)
     measured = [
         MeasuredSmoothness.of(measurings[place].case, trace)
         for place, trace in sorted(traces(measurings, processes), key=itemgetter(0))
@@ -119,6 +133,11 @@ def deep_experiments(
         *interval_verdicts(curves, INTERVALS),
         *participation_verdicts_of_networks(curves, PARTIAL_ROUNDS),
         *compression_verdicts(curves, both),
+        *interval_compression_verdicts(curves, INTERVALS),
+        *interval_verdicts(curves, READERS),
+        divergence_verdict(curves, READERS[1:2]),
+        *clipping_verdicts(curves, READERS[1:2]),
+        *little_communication_verdicts(curves, TRANSFORMER),
         *smoothness_verdicts(measured),
     ]
     said = [replace(each, outcome=firm(each.outcome, plan.seeds)) for each in said]
@@ -132,20 +151,19 @@ def deep_experiments(
 def _table(curves: TrainingCurves) -> str:
     header = ("case", "method", "eta", "tau", "loss", "test", "rounds", "steps", "bits", "diverged")
     rows = [
-        (_case_text(case), RIVALS[name].label, *curve_text(curve))
+        (str(case), RIVALS[name].label, *curve_text(curve, NETWORKS[case.network].loss))
         for (case, name), curve in sorted(curves.items(), key=lambda pair: str(pair[0][0]))
     ]
     explained = paragraph(
         "Median training loss and test accuracy at the end, at the pair of the grid with the "
-        f"lowest loss; rounds, local steps and bits of a client to a loss of {LOSS:g}; and the "
+        f"lowest loss; rounds, local steps and bits of a client to a loss of {_losses()}; and the "
         "share of the runs of the grid that diverged"
     )
     return f"{explained}\n{table(header, rows, texts=2)}"
 
 
-def _case_text(case: Case) -> str:
-    some = "" if case.S is None else f", S = {case.S}"
-    return f"{case.similarity:g} %, I = {case.I}{some}"
+def _losses() -> str:
+    return ", ".join(f"{network.loss:g} ({name})" for name, network in NETWORKS.items())
 
 
 def _record(

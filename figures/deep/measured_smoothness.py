@@ -16,9 +16,10 @@ import scipy
 
 from certibit.data.arrays import Array
 from certibit.data.deep.curvature import curvature_at
-from certibit.data.deep.digit_sequences import digit_sequences
 from certibit.data.problem import Problem
-from certibit.figures.deep.trainings import RIVALS, Case, TrainingCurves, TrainingPlan
+from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
+from certibit.figures.deep.rivals import RIVALS
+from certibit.figures.deep.trainings import TrainingCurves
 from certibit.figures.episode.recorded_rounds import FloatArray
 from certibit.figures.text.verdicts import OURS, ClaimVerdict, Quotation, claim_outcome
 from certibit.solvers.method import Method
@@ -55,8 +56,9 @@ class MeasuredTraining(StoredJob):
 
     def trace(self) -> Trace:
         """Load or compute a trace whose column ``lyapunov`` holds :func:`_norms`."""
-        seeds, rounds = tuple(range(self.plan.measured_seeds)), self.plan.steps // self.case.I
-        problem = digit_sequences(self.case.similarity, seeds, images=self.plan.images)
+        network, seeds = NETWORKS[self.case.network], tuple(range(self.plan.measured_seeds))
+        rounds = max(1, self.plan.steps // network.shorter // self.case.I)
+        problem = network.problem(self.case, seeds, self.plan)
         return self.store.trace(
             Experiment.of(
                 RIVALS["episode"].make(self.eta, self.tau, self.case.I, self.case.S),
@@ -148,7 +150,7 @@ def smoothness_verdicts(measured: Sequence[MeasuredSmoothness]) -> list[ClaimVer
         above = float(np.nanmax(one.curvatures[:, last] / (L0 + L1 * one.slopes[:, last])))
         apart = float(np.nanmax(one.slopes[:, last] / (kappa + rho * one.slope[:, last, None])))
         of_mean = lowest_line(one.slope[:, fitted].ravel(), one.curvature[:, fitted].ravel())
-        where = f"at s = {one.case.similarity:g} %"
+        where = f"at {one.case}"
         verdicts += [
             ClaimVerdict(
                 f"L0 and L1 of one training bound |Hess f_i| in another {where}",
@@ -173,7 +175,7 @@ def smoothness_verdicts(measured: Sequence[MeasuredSmoothness]) -> list[ClaimVer
                 f"least L0 is {np.nanmax(one.curvatures[:, fitted]):.3g}",
                 claim_outcome(one.correlation, holds=_GROWS, fails=_FALLS),
                 RELAXED.words,
-                "a GRU on digits",
+                NETWORKS[one.case.network].label,
             ),
         ]
     return verdicts

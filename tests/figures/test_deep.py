@@ -8,21 +8,29 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from certibit import NeuralProblem, Store  # noqa: E402
+from certibit import NeuralProblem, Store, compressor  # noqa: E402
 from certibit.data.deep.curvature import HessianProducts, curvature_at, spectral_norm  # noqa: E402
 from certibit.data.deep.digit_sequences import digit_sequences  # noqa: E402
 from certibit.figures.deep.deep_drawing import draw_smoothness, draw_trainings  # noqa: E402
 from certibit.figures.deep.deep_experiments import (  # noqa: E402
     CASES,
+    EVERYONE,
     INTERVALS,
+    LITTLE,
     PARTIAL_ROUNDS,
+    READERS,
     SIMILAR,
+    STORED,
+    TRANSFORMER,
     deep_experiments,
 )
 from certibit.figures.deep.deep_verdicts import (  # noqa: E402
-    LOSS,
+    clipping_verdicts,
     compression_verdicts,
+    divergence_verdict,
+    interval_compression_verdicts,
     interval_verdicts,
+    little_communication_verdicts,
     participation_verdicts_of_networks,
     similarity_verdicts,
 )
@@ -31,9 +39,12 @@ from certibit.figures.deep.measured_smoothness import (  # noqa: E402
     lowest_line,
     smoothness_verdicts,
 )
-from certibit.figures.deep.trainings import Case, Training, TrainingCurve, TrainingPlan, best_curve  # noqa: E402
+from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan  # noqa: E402
+from certibit.figures.deep.rivals import RIVALS  # noqa: E402
+from certibit.figures.deep.trainings import Training, TrainingCurve, best_curve  # noqa: E402
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED  # noqa: E402
 
+LOSS = NETWORKS["digits"].loss
 TINY = TrainingPlan(
     steps=16, etas=(0.5, 1.0), taus=(1.0,), seeds=1, points=2, measured_seeds=2, images=80
 )
@@ -121,9 +132,9 @@ def test_smoothness_is_judged_on_another_seed():
     assert outcomes(smoothness_verdicts([replace(one, slopes=apart)]))[1] == FAILS
 
 
-def curve(end, right=0.9, speed=1.0, diverged=0.0, bits=1.0):
-    """Return a curve whose loss falls from 2 to its end, in 10 points and for 3 seeds."""
-    loss = np.repeat(np.geomspace(2, end, 10)[:, None], 3, axis=1)
+def curve(end, right=0.9, speed=1.0, diverged=0.0, bits=1.0, first=2.0):
+    """Return a curve whose loss falls, by default from 2, in 10 points and for 3 seeds."""
+    loss = np.repeat(np.geomspace(first, end, 10)[:, None], 3, axis=1)
     spent = np.arange(10.0)
     right = np.full_like(loss, right)
     return TrainingCurve(1.0, 1.0, spent / speed, spent, bits * spent, loss, right, diverged)
@@ -155,8 +166,7 @@ def test_a_claim_about_intervals_is_supported_or_fails():
 
 
 def test_claims_about_similarity_are_supported_or_fail():
-    names = CASES[SIMILAR[0]]
-    good = {(case, name): curve(0.1) for case in SIMILAR for name in names}
+    good = {(case, name): curve(0.1) for case in SIMILAR for name in EVERYONE}
     good |= {(case, "episode"): curve(0.01) for case in SIMILAR}
     good |= {(case, "scaffold"): curve(3.0, diverged=0.5) for case in SIMILAR}
     assert outcomes(similarity_verdicts(good, SIMILAR)) == [SUPPORTED] * 6
@@ -166,7 +176,7 @@ def test_claims_about_similarity_are_supported_or_fail():
 
 
 def test_claims_about_participation_and_compression_are_supported_or_fail():
-    good = {(case, name): curve(0.1) for case in PARTIAL_ROUNDS for name in CASES[case]}
+    good = {(case, name): curve(0.1) for case in PARTIAL_ROUNDS for name in STORED}
     bad = dict(good)
     good |= {(case, "episode-plus-plus"): curve(0.01) for case in PARTIAL_ROUNDS}
     bad |= {(case, "episode-plus-plus"): curve(1.0) for case in PARTIAL_ROUNDS}
@@ -177,6 +187,47 @@ def test_claims_about_participation_and_compression_are_supported_or_fail():
     assert outcomes(compression_verdicts(both, SIMILAR[1])) == [SUPPORTED]
     both[SIMILAR[1], "episode"] = curve(LOSS / 2, bits=0.1)
     assert outcomes(compression_verdicts(both, SIMILAR[1])) == [FAILS]
+
+
+def test_claims_about_little_communication_are_supported_or_fail():
+    good = {(TRANSFORMER, name): curve(1.0, bits=9, first=5.0) for name in LITTLE}
+    good[TRANSFORMER, "diloco"] = curve(1.01, bits=8, first=5.0)
+    good[TRANSFORMER, "sparseloco"] = curve(0.99, bits=1, first=5.0)
+    assert outcomes(little_communication_verdicts(good, TRANSFORMER)) == [SUPPORTED] * 4
+    bad = {**good, (TRANSFORMER, "adamw"): curve(0.5, bits=0.1, first=5.0)}
+    bad[TRANSFORMER, "sparseloco"] = curve(1.2, first=5.0)
+    assert outcomes(little_communication_verdicts(bad, TRANSFORMER)) == [FAILS] * 4
+
+
+def test_compression_of_local_steps_is_judged_at_every_interval():
+    names = ("diloco", "sparseloco")
+    good = {
+        (c, name): curve(0.01, bits=1 + 8 * (name == "diloco")) for c in INTERVALS for name in names
+    }
+    assert outcomes(interval_compression_verdicts(good, INTERVALS)) == [SUPPORTED]
+    good[INTERVALS[2], "sparseloco"] = curve(0.01, bits=90)
+    assert outcomes(interval_compression_verdicts(good, INTERVALS)) == [FAILS]
+
+
+def test_what_needs_clipping_is_judged_on_texts_too():
+    case = READERS[1]
+    good = {(case, name): curve(0.1) for name in EVERYONE}
+    good |= {(case, name): curve(3.0, diverged=0.5) for name in ("scaffold", "fedavg")}
+    assert divergence_verdict(good, [case]).outcome == SUPPORTED
+    assert outcomes(clipping_verdicts(good, [case])) == [SUPPORTED]
+    good[case, "fedavg"] = good[case, "scaffold"] = curve(0.05)
+    assert divergence_verdict(good, [case]).outcome == FAILS
+    assert outcomes(clipping_verdicts(good, [case])) == [FAILS]
+
+
+@pytest.mark.long
+def test_every_method_fits_its_network():
+    """Made with one step size, each is one of those whose bits are counted."""
+    for case, names in CASES:
+        problem = NETWORKS[case.network].problem(case, (0,), TINY)
+        for name in names:
+            compressor(RIVALS[name].compressor).check(problem.d)
+            assert RIVALS[name].make(0.1, 1.0, case.I, case.S).schedule
 
 
 def test_figures_are_drawn(tmp_path):
@@ -208,11 +259,11 @@ def test_the_best_pair_of_a_grid_is_drawn(tmp_path):
 @pytest.mark.long
 def test_everything_on_a_small_plan(tmp_path):
     told = []
-    plan = replace(TINY, etas=(1.0,), points=1)
+    plan = replace(TINY, etas=(0.5, 1.0), points=1)
     paths = deep_experiments(tmp_path, plan, processes=1, tell=lambda write: told.append(write()))
     assert all(path.stat().st_size > 1000 for path in paths)
     record = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["content"]
-    assert len(record["curves"]) == sum(map(len, CASES.values())) + 3
+    assert len(record["curves"]) == sum(len(names) for _, names in CASES)
     assert {each["outcome"] for each in record["verdicts"]} == {UNDECIDED}, "one seed is not enough"
-    assert len(record["norms"]) == len(SIMILAR)
+    assert len(record["norms"]) == len(SIMILAR) + 1
     assert "SCAFFOLD diverges" in "\n".join(told)

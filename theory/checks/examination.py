@@ -7,7 +7,7 @@ from itertools import compress
 from typing import Any
 
 from certibit.data.errors import Refusal
-from certibit.data.problem import Constants, Problem
+from certibit.data.problem import Constants, Problem, smoothness_is_known
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import TwoWay
@@ -327,6 +327,8 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     titles = ", ".join(one.title for one in (*factors, *held))
     what = "promise" if factors and held else "factor" if factors else "descent"
     checked = f"; the {what} of {titles} is checked" if titles else unknown
+    if not smoothness_is_known(experiment.problem):
+        checked += "; its constants are not known, and no check of constants is made"
     kind = "has stochastic gradients" if convex else "is not strongly convex"
     return Examination(
         experiment.method,

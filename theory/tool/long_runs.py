@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.data.problem import is_strongly_convex
+from certibit.data.problem import is_strongly_convex, smoothness_is_known
 from certibit.solvers.backend import mean
 from certibit.solvers.method import Every, Method
 from certibit.solvers.registry import use_extensions
@@ -128,11 +128,15 @@ def _few(experiment: ConvexExperiment) -> int:
 
 
 def _work(experiment: ConvexExperiment) -> int:
-    """Return how many numbers the gradients of one iteration of one run have."""
-    method = experiment.method
+    """Return how many numbers the gradients of one iteration of one run have.
+
+    Of a network, whose constants are not known, every one takes each example.
+    """
+    method, problem = experiment.method, experiment.problem
     several = method.steps_of_a_round
     gradients = 1 + (getattr(method, several) if several else 0)
-    return experiment.n * experiment.d * gradients
+    examples = 1 if smoothness_is_known(problem) else getattr(problem, "m", 1)
+    return experiment.n * experiment.d * gradients * examples
 
 
 def _share_of_rounds(experiment: ConvexExperiment) -> float:

@@ -1,4 +1,4 @@
-"""The command ``deep``: train a recurrent network by the methods of the EPISODE papers."""
+"""The command ``deep``: train networks by the methods of the EPISODE papers, and with few bits."""
 
 import argparse
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def train_network(chosen: argparse.Namespace) -> None:
 
     torch_library()
     from certibit.figures.deep.deep_experiments import deep_experiments  # noqa: PLC0415  (torch)
-    from certibit.figures.deep.trainings import TrainingPlan  # noqa: PLC0415
+    from certibit.figures.deep.networks import TrainingPlan  # noqa: PLC0415
 
     report: list[str] = []
 

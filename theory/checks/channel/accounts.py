@@ -121,8 +121,9 @@ class _Counter(Wrapped):
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         solved: Any = self.inner.problem
         rows = 1
-        if isinstance(solved.noise, MiniBatch):
-            rows = solved.rows.shape[1] if sample is None else solved.noise.b
+        if hasattr(solved.noise, "b"):  # of rows, or of examples of a network
+            own = solved.rows.shape[1] if isinstance(solved.noise, MiniBatch) else solved.m
+            rows = own if sample is None else solved.noise.b
         if not isinstance(active, int):
             mask = np.broadcast_to(True if active is None else active, (solved.n, 1, 1))
             active = int(mask.sum())

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.problem import Constants, Problem, RelaxedConstants, is_strongly_convex
+from certibit.data.problem import (
+    Constants,
+    Problem,
+    RelaxedConstants,
+    is_strongly_convex,
+    smoothness_is_known,
+)
 from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
@@ -141,10 +147,10 @@ def _has_kink(problem: Problem, x: Points, v: Points) -> bool:
 def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
     """Check |Hess f_i| <= L0 + L1 |grad f_i| and |grad f_i| <= kappa + rho |grad f| at points.
 
-    None where the constants are of another kind.
+    None where the constants are of another kind, or not known.
     """
     constants = problem.constants
-    if not isinstance(constants, RelaxedConstants):
+    if not (isinstance(constants, RelaxedConstants) and smoothness_is_known(problem)):
         return None
     found = []
     for x in sample_points(problem, seed, 4):

@@ -15,7 +15,9 @@ _STEPS = 10.0 ** -np.arange(8.0)
 """Relative to 1 + the largest number of the point."""
 
 
-def derivative(function: Function, x: Points, direction: Points) -> tuple[Points, Points]:
+def derivative(
+    function: Function, x: Points, direction: Points, precision: float = 0.0
+) -> tuple[Points, Points]:
     """Return the derivative of a function at a point along a direction, and its likely error.
 
     Of several steps the one is taken whose difference is nearest to that of the step before: it
@@ -27,6 +29,8 @@ def derivative(function: Function, x: Points, direction: Points) -> tuple[Points
         Of points (m, d, R), to an array with R as its last axis.
     x, direction : arrays (m, d, 1)
         The point, and a vector of length about 1.
+    precision : float
+        Relative rounding error of the values, where it is more than that of 64 bits.
 
     Returns
     -------
@@ -40,6 +44,7 @@ def derivative(function: Function, x: Points, direction: Points) -> tuple[Points
         values = values.reshape(*values.shape[:-1], steps.size, _OFFSETS.size)
         slopes = (values @ _WEIGHTS) / steps
         errors = np.abs(np.diff(slopes, axis=-1))
+        errors += precision * np.max(np.abs(values), axis=(-2, -1))[..., None] / steps[1:]
     errors = np.where(np.isfinite(errors), errors, np.inf)
     if errors.ndim > 1:  # one step for all entries of a vector: two may agree by chance
         errors = np.max(errors, axis=-2, keepdims=True)

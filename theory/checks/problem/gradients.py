@@ -30,13 +30,14 @@ def sample_points(problem: Problem, seed: int, count: int = 2) -> list[Points]:
 def gradient_of_value(problem: Problem, seed: int = 0) -> Verdict:
     """Check the gradient of f + g against differences of its value, along some directions."""
     generator = np.random.default_rng(seed)
-    found, likely = [], 0.0
+    found, likely, precision = [], 0.0, getattr(problem, "precision", 0.0)
     start, *_ = points = sample_points(problem, seed)
     for x in points:
         gradient, scale = whole_gradient(problem, x), _scale(problem, x, start)
         for number in range(_DIRECTIONS):
             direction = _direction(problem.d, number, generator)
-            slope, error = (float(part) for part in derivative(problem.value, x, direction))
+            found_slope = derivative(problem.value, x, direction, precision)
+            slope, error = (float(part) for part in found_slope)
             claimed = float(np.vdot(gradient, direction))
             off = max(0.0, abs(claimed - slope) - 10 * error) / scale
             found.append((off, f"{claimed:.6g} along a direction where the value has {slope:.6g}"))
