@@ -102,10 +102,12 @@ RIVALS: dict[str, Rival] = {
 } | {
     "sgd": Rival("SGD", _sgd, False, False, colour="#7f7f7f", marker="p", line="--"),
     "ef21-sgdm 10 %": Rival(
-        "EF21-SGDM, top 10 %", _with_feedback, False, False, "top-k:436", "#CC79A7", "P", "--"
+        "EF21-SGDM, top 10 %", _with_feedback, False, False, "top-k:436",
+        colour="#CC79A7", marker="P", line="--",
     ),
     "ef21-sgdm 1 %": Rival(
-        "EF21-SGDM, top 1 %", _with_feedback, False, False, "top-k:44", "#882255", "X", "--"
+        "EF21-SGDM, top 1 %", _with_feedback, False, False, "top-k:44",
+        colour="#882255", marker="X", line="--",
     ),
     "ef21-sgdm": Rival(
         "EF21-SGDM, top 2 of 128", _with_feedback, False, False, "chunked:128(top-k:2)",
@@ -121,8 +123,8 @@ RIVALS: dict[str, Rival] = {
         "DiLoCo", _diloco, False, scale=ADAMW, colour="#332288", marker="D", line="--"
     ),
     "sparseloco": Rival(
-        "SparseLoCo", _sparseloco, False, True, "chunked:512(top-k:8+2-bit)", ADAMW, "#DDAA33",
-        "*", "--",
+        "SparseLoCo", _sparseloco, False, True, "chunked:512(top-k:8+2-bit)", ADAMW,
+        "#DDAA33", "*", "--",
     ),
     "demo": Rival(
         "DeMo", _demo, False, False, "chunked:64(dct(top-k:4))", SIGN, "#EE7733", "v", "--"
