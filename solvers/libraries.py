@@ -64,9 +64,10 @@ def _torch(library: str) -> ModuleType:
         from array_api_compat import torch  # noqa: PLC0415  (an optional extra)
     except ImportError:
         raise Refusal("torch is not installed; install certibit[torch], or use numpy") from None
-    if library == "torch:cuda" and not torch.cuda.is_available():
+    found: Any = torch
+    if library == "torch:cuda" and not found.cuda.is_available():
         raise Refusal("torch finds no GPU here; use torch, which is on the host, or numpy")
-    namespace: ModuleType = torch
+    namespace: ModuleType = found
     return namespace
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
-from certibit.figures.deep.deep_drawing import draw_smoothness, draw_trainings
+from certibit.figures.deep.deep_drawing import Panel, draw_smoothness, draw_trainings
 from certibit.figures.deep.deep_verdicts import (
     clipping_verdicts,
     compression_verdicts,
@@ -104,7 +104,7 @@ def deep_experiments(
     both = Case(30.0)
     curves = train(jobs_of(plan, store, CASES), processes)
 
-    panels = [(f"{c.similarity:g} % similar, I = {c.I}", c, EVERYONE) for c in SIMILAR]
+    panels: list[Panel] = [(f"{c.similarity:g} % similar, I = {c.I}", c, EVERYONE) for c in SIMILAR]
     paths = draw_trainings("deep-similarity", panels, curves, ("rounds",), folder)
     panels = [(f"I = {c.I}, {c.similarity:g} % similar", c, LOCAL) for c in INTERVALS]
     paths += draw_trainings("deep-interval", panels, curves, ("rounds",), folder)

@@ -167,7 +167,8 @@ def clipping_verdicts(curves: TrainingCurves, cases: Sequence[Case]) -> list[Cla
         best = {True: ("", np.inf), False: ("", np.inf)}
         for (where, name), curve in curves.items():
             clips = RIVALS[name].clips
-            if where == case and RIVALS[name].local and name != "naive-parallel-clip":
+            of_sgd = RIVALS[name].local and RIVALS[name].scale is None
+            if where == case and of_sgd and name != "naive-parallel-clip":
                 best[clips] = min(best[clips], (name, curve.end), key=lambda pair: pair[1])
         (clipped, low), (plain, high) = best[True], best[False]
         found.append(
@@ -209,7 +210,9 @@ def compression_verdicts(curves: TrainingCurves, case: Case) -> list[ClaimVerdic
     """Judge compression against local steps: the bits to a training loss."""
     loss = _loss(case)
     bits = {
-        name: curve.cost("bits", loss) for (where, name), curve in curves.items() if where == case
+        name: curve.cost("bits", loss)
+        for (where, name), curve in curves.items()
+        if where == case and RIVALS[name].scale is None
     }
     compressed = min((bits[name], name) for name in bits if RIVALS[name].compressor != "identity")
     whole = min((bits[name], name) for name in bits if RIVALS[name].compressor == "identity")
