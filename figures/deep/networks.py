@@ -60,7 +60,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Network:
+class TrainedNetwork:
     """A network with its data.
 
     Attributes
@@ -112,9 +112,11 @@ def _transformer(case: Case, seeds: Sequence[int], plan: TrainingPlan) -> Neural
 
 
 NETWORKS = {
-    "digits": Network("a GRU that reads digits", _digits, 0.1),
-    "reader": Network("a recurrent network that reads characters", _reader, 2.5, 0.5, 2, (0, 3)),
-    "transformer": Network(
+    "digits": TrainedNetwork("a GRU that reads digits", _digits, 0.1),
+    "reader": TrainedNetwork(
+        "a recurrent network that reads characters", _reader, 2.5, 0.5, 2, (0, 3)
+    ),
+    "transformer": TrainedNetwork(
         "a transformer that reads characters", _transformer, 2.75, 0.2, 2, (1, 3)
     ),
 }
