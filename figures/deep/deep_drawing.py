@@ -123,7 +123,7 @@ def _limit(row: Sequence[Axes], losses: Sequence[FloatArray]) -> None:
 
 def _draw_band(place: Axes, method: str, spent: FloatArray, values: FloatArray) -> None:
     """Draw the median over seeds and the 10-90 % band of values (K, seeds)."""
-    low, median, high = np.percentile(np.minimum(values, 1e300), (BAND[0], 50, BAND[1]), axis=1)
+    low, median, high = np.percentile(np.minimum(values, 1e100), (BAND[0], 50, BAND[1]), axis=1)
     shown = rival_look(method)
     place.fill_between(spent, low, high, color=shown["color"], alpha=0.12, lw=0)
     place.plot(spent, median, markevery=(0.0, 0.25), **shown)
