@@ -168,8 +168,9 @@ def clipping_verdicts(curves: TrainingCurves, cases: Sequence[Case]) -> list[Cla
         for (where, name), curve in curves.items():
             clips = RIVALS[name].clips
             of_sgd = RIVALS[name].local and RIVALS[name].scale is None
-            if where == case and of_sgd and name != "naive-parallel-clip":
-                best[clips] = min(best[clips], (name, curve.end), key=lambda pair: pair[1])
+            belongs = where == case and of_sgd and name != "naive-parallel-clip"
+            if belongs and (not best[clips][0] or curve.end < best[clips][1]):
+                best[clips] = name, curve.end
         (clipped, low), (plain, high) = best[True], best[False]
         found.append(
             ClaimVerdict(
