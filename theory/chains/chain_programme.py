@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
 from flint import arb, fmpq, fmpq_mat
@@ -18,6 +17,7 @@ from flint import arb, fmpq, fmpq_mat
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, RatioProgramme, value_of
+from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.best_proof import ProofProgramme
@@ -55,9 +55,9 @@ Row = list[RationalForm]
 class KeptProgramme(RatioProgramme):
     """Maximise g . (d, v) such that A(v) - d B(v) >= 0, where (1, v) has one scale only."""
 
-    def rescaling(self, *_: Any) -> float:
+    def rescaling(self, columns: Floats, numbers: Floats, dual: Floats) -> Floats:
         """Return 0: the first potential is given."""
-        return 0.0
+        return np.zeros(columns.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,8 +207,8 @@ class ChainProgramme:
             values = (zip(*(form.values for form in row), strict=True) for row in rows)
             lines += [pair for pair in zip(*values, strict=True) if any(chain(*pair))]
         lines += [(line, [ZERO] * len(line)) for line in self._lines]
-        own, less = zip(*lines, strict=True)
-        return (above, fmpq_mat(own)), (below, fmpq_mat(less))
+        kept, taken = (fmpq_mat(list(side)) for side in zip(*lines, strict=True))
+        return (above, kept), (below, taken)
 
     @property
     def _lines(self) -> list[list[Rational]]:
