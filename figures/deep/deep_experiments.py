@@ -7,12 +7,10 @@ the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5; the talk on EPIS
 2023); and the papers on DiLoCo, SparseLoCo and DeMo.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-
-import numpy as np
 
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.files.records import write_record
@@ -36,12 +34,11 @@ from certibit.figures.deep.measured_smoothness import (
 )
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
+from certibit.figures.deep.training_record import training_record
 from certibit.figures.deep.trainings import TrainingCurves, jobs_of, train
-from certibit.figures.episode.recorded_rounds import FloatArray
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
-from certibit.figures.text.tables import json_number
-from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
+from certibit.figures.text.verdicts import firm, verdicts_text
 from certibit.solvers.store.store import Store
 
 SIMILAR = tuple(Case(similarity) for similarity in (0.0, 30.0, 50.0))
@@ -143,7 +140,7 @@ def deep_experiments(
     said = [replace(each, outcome=firm(each.outcome, plan.seeds)) for each in said]
     tell(lambda: verdicts_text(said))
     paths.append(folder / "report.json")
-    write_record(paths[-1], _record(plan, curves, measured, said))
+    write_record(paths[-1], training_record(plan, curves, measured, said))
     tell(lambda: "\n" + "\n".join(map(str, paths)))
     return paths
 
@@ -164,41 +161,3 @@ def _table(curves: TrainingCurves) -> str:
 
 def _losses() -> str:
     return ", ".join(f"{network.loss:g} ({name})" for name, network in NETWORKS.items())
-
-
-def _record(
-    plan: TrainingPlan,
-    curves: TrainingCurves,
-    measured: Sequence[MeasuredSmoothness],
-    said: Sequence[ClaimVerdict],
-) -> dict[str, object]:
-    """Return plan, curves, norms and verdicts as strict JSON values."""
-    return {
-        "plan": asdict(plan),
-        "curves": [
-            asdict(case)
-            | {"method": name, "label": RIVALS[name].label}
-            | {key: json_number(getattr(curve, key)) for key in ("eta", "tau", "diverged")}
-            | {key: getattr(curve, key).tolist() for key in ("rounds", "steps", "bits")}
-            | {
-                key: [json_number([float(f"{x:.4g}") for x in row]) for row in getattr(curve, key)]
-                for key in ("loss", "accuracy")
-            }
-            for (case, name), curve in curves.items()
-        ],
-        "norms": [
-            asdict(one.case)
-            | {
-                key: _rounded(getattr(one, key))
-                for key in ("slope", "curvature", "slopes", "curvatures")
-            }
-            for one in measured
-        ],
-        "verdicts": [asdict(each) for each in said],
-    }
-
-
-def _rounded(norms: FloatArray) -> object:
-    """Return an array as lists with 6 digits after the point, null where it is not finite."""
-    found: object = np.where(np.isfinite(norms), np.round(norms, 6), np.array(None)).tolist()
-    return found

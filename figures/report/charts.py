@@ -25,6 +25,8 @@ FAMILIES = {
 GAP = "f − f*"
 _LEAST = 1e-100
 """Smaller decreases are not drawn."""
+_MARKS = "circle", "x"
+"""Of even and odd seeds."""
 
 
 def median(costs: Sequence[float | None]) -> float:
@@ -120,6 +122,44 @@ def rounds_chart(panel: Record) -> Chart:
         "There is no kappa: the functions are (L0, L1)-smooth."
     )
     return Chart(panel["title"], caption, "rounds", GAP, series)
+
+
+def training_charts(panel: Record) -> list[Chart]:
+    """Draw the loss of a network against rounds and bits, and |Hess f_i| where it was measured."""
+    where = f"{panel['label']}: {panel['problem']}, n = {panel['n']}, m = {panel['m']} examples of "
+    where += f"a client, d = {panel['d']}; {panel['steps']} local steps"
+    caption = (
+        f"{where}; every method at the best step size and threshold of its grid; {panel['seeds']} "
+        "seeds: lines are medians, bands 10 to 90 %. Losses above twice the first are left out."
+    )
+    charts = [
+        Chart(
+            f"{panel['title']}: training loss against {spent}", caption, spent, "training loss",
+            tuple(_training(curve, axis) for curve in panel["curves"]),
+        )
+        for axis, spent in {"rounds": "rounds", "bits": "bits sent by a client"}.items()
+    ]  # fmt: skip
+    if not panel["norms"]:
+        return charts
+    series = []
+    for seed, one in enumerate(panel["norms"]):
+        x, y = (np.array(one[of], dtype=float).ravel().tolist() for of in ("slopes", "curvatures"))
+        series += [
+            Series(f"f_i, seed {seed}", x, y, colour="#0072B2", mark=_MARKS[seed % 2]),
+            Series(f"f, seed {seed}", one["slope"], one["curvature"], colour="#D55E00",
+                   mark=_MARKS[seed % 2]),
+        ]  # fmt: skip
+    caption = f"{where}; at models of trainings by EPISODE, a mark for every model and client."
+    title = f"{panel['title']}: spectral norm of the Hessian against the gradient's norm"
+    return [*charts, Chart(title, caption, "|∇f|", "|∇²f|", tuple(series))]
+
+
+def _training(curve: Record, axis: str) -> Series:
+    """Return the losses of a method over what they cost, without what is far above the first."""
+    found = percentiles(np.array(curve["loss"], dtype=float).T)
+    low, median, high = np.where(found > 2 * found[1, 0], np.inf, found).tolist()
+    label = f"{curve['label']}, eta = {curve['eta']:g}"
+    return Series(label, curve[axis], median, low, high, curve["colour"])
 
 
 def scaling_charts(fits: Sequence[Record]) -> list[Chart]:

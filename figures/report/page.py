@@ -102,6 +102,8 @@ def _counts(results: Results) -> dict[str, str]:
         counts["verdicts"] = _outcomes(_claim_outcomes(results))
     if results.episode:
         counts["episode"] = _outcomes([each["outcome"] for each in results.episode["verdicts"]])
+    if results.deep:
+        counts["deep"] = _outcomes([each["outcome"] for each in results.deep["verdicts"]])
     if results.theory:
         failing = sum(not row["holds"] for row in results.theory)
         counts["theory"] = f"{failing} of {len(results.theory)} rows fail"
@@ -141,10 +143,14 @@ def _verdicts(results: Results) -> list[tuple[str, int, int, int]]:
 
     Holding under a hypothesis that is added counts as failing, as what was stated does.
     """
-    episode = results.episode["verdicts"] if results.episode else []
+    episode, deep = (
+        [each["outcome"] for each in found["verdicts"]] if found else []
+        for found in (results.episode, results.deep)
+    )
     outcomes = {
         "verdicts": _claim_outcomes(results),
-        "episode": [each["outcome"] for each in episode],
+        "episode": episode,
+        "deep": deep,
         "theory": [outcome_kind(row["outcome"]) for row in results.theory],
         "scaling": [Known.MEASURED.words() if fit["holds"] else FAILS for fit in results.scaling],
         "audit": [outcome_kind(s["verdict"]) for audit in results.audits for s in audit["steps"]],

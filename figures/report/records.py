@@ -74,6 +74,12 @@ _clipped = {
         record(label=_text, eta=_number, seeds=_number, colour=_colour, clips=_flag),
     ]
 }
+_trained = {
+    "allOf": [
+        numbers(0, 1e300, "rounds", "bits", of_seeds=("loss",)),
+        record(label=_text, eta=_number, colour=_colour),
+    ]
+}
 _step = record(
     place=_text,
     claim=_text,
@@ -177,6 +183,25 @@ CLIPPING = record(
             d=_number,
             participants=_number,
             series=several(_clipped, least=1),
+        )
+    ),
+    verdicts=_claims,
+)
+TRAININGS = record(
+    panels=several(
+        record(
+            title=_text,
+            label=_text,
+            problem=_text,
+            n=_number,
+            m=_number,
+            d=_number,
+            steps=_number,
+            seeds=_number,
+            curves=several(_trained, least=1),
+            norms=several(
+                numbers(0, 1e300, "slope", "curvature", of_seeds=("slopes", "curvatures"))
+            ),
         )
     ),
     verdicts=_claims,

@@ -17,6 +17,7 @@ from certibit.figures.report.records import (
     SAVINGS,
     SCALING,
     THEOREMS,
+    TRAININGS,
     drawn_figure,
 )
 from certibit.figures.report.schemas import Schema, misfit
@@ -59,6 +60,8 @@ class Results:
         A row per theorem and problem, per fitted exponent, per certificate, per saving.
     episode, episode_text : dict or None, str
         The verdicts on the claims about the clipped methods with their curves; all tables.
+    deep, deep_text : dict or None, str
+        The same about networks.
     audits : list of dict
         A record per proof.
     faults, table_2 : str
@@ -75,6 +78,8 @@ class Results:
     savings: list[Any]
     episode: dict[str, Any] | None
     episode_text: str
+    deep: dict[str, Any] | None
+    deep_text: str
     audits: list[Any]
     faults: str
     table_2: str
@@ -97,6 +102,7 @@ class Results:
             Part("Claims of the LoCoDL paper", "make figures", "verdicts", bool(self.judgement)),
             Part("Table 2 of the LoCoDL paper", "make figures", "table2", bool(self.table_2)),
             Part("EPISODE and its rivals", "make episode", "episode", bool(self.episode)),
+            Part("Networks that are trained", "make deep", "deep", bool(self.deep)),
             Part("Theorems against the code", "make theory", "theory", bool(self.theory)),
             Part("Scaling laws", "make scaling", "scaling", bool(self.scaling)),
             Part("Certificates", "make certified", "certified", bool(self.rates)),
@@ -134,6 +140,8 @@ def read_results(folder: Path) -> Results:
         savings=read_result(certified / "savings.json", "make certified", SAVINGS) or [],
         episode=read_result(folder / "episode" / "report.json", "make episode", CLIPPING),
         episode_text=_text(folder / "episode" / "report.txt", "make episode"),
+        deep=read_result(folder / "deep" / "report.json", "make deep", TRAININGS),
+        deep_text=_text(folder / "deep" / "report.txt", "make deep"),
         audits=[audit for path in audits if (audit := read_result(path, "make audit", AUDIT))],
         faults=_text(folder / "theory" / "faults.txt", "make faults"),
         table_2=_text(folder / "table2.txt", "make figures"),

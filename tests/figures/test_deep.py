@@ -1,7 +1,9 @@
 """Trainings of a recurrent network: curves, verdicts, curvature, and all of it on a small plan."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,7 +43,10 @@ from certibit.figures.deep.measured_smoothness import (  # noqa: E402
 )
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan  # noqa: E402
 from certibit.figures.deep.rivals import RIVALS  # noqa: E402
+from certibit.figures.deep.training_record import training_record  # noqa: E402
 from certibit.figures.deep.trainings import Training, TrainingCurve, best_curve  # noqa: E402
+from certibit.figures.report.records import TRAININGS  # noqa: E402
+from certibit.figures.report.schemas import misfit  # noqa: E402
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED  # noqa: E402
 
 LOSS = NETWORKS["digits"].loss
@@ -256,6 +261,35 @@ def test_the_best_pair_of_a_grid_is_drawn(tmp_path):
     assert found.accuracy[0, 0] == problem.accuracy(problem.x_0)[0]
 
 
+def keys(value):
+    """All keys in a JSON value."""
+    if isinstance(value, list):
+        return set().union(*map(keys, value))
+    return set(value).union(*map(keys, value.values())) if isinstance(value, dict) else set()
+
+
+def test_the_record_has_what_the_report_reads_and_its_page_names():
+    slopes = np.random.default_rng(0).uniform(1, 5, size=(6, 2, 4))
+    norms = measured(slopes, 2 + 3 * slopes)
+    diverged = curve(0.01)
+    diverged.loss[-1] = np.inf
+    curves = {(SIMILAR[0], "celgc"): diverged, (PARTIAL_ROUNDS[0], "episode"): curve(0.01)}
+    verdicts = smoothness_verdicts([norms])
+    record = training_record(TINY, curves, [norms], verdicts)
+    json.dumps(record, allow_nan=False)
+    assert misfit(TRAININGS, record, "deep") == ""
+    of_norms, plain = record["panels"]
+    assert (plain["title"], plain["d"], plain["norms"]) == ("30 %, I = 4, S = 4", 4362, [])
+    assert of_norms["curves"][0]["loss"][-1] == [None] * 3
+    for seed, one in enumerate(of_norms["norms"]):
+        np.testing.assert_allclose(one["slopes"], slopes[:, seed], rtol=1e-3)
+        np.testing.assert_allclose(one["curvature"], norms.curvature[:, seed], rtol=1e-3)
+    page = Path(__file__).parents[2].joinpath("docs/json.md").read_text(encoding="utf-8")
+    rows = page.split("| `deep/report.json` |")[1].split("\n\n")[0]
+    assert {key for key in keys(record) if f"`{key}`" not in rows} == set()
+    assert set(re.findall("`([a-z_]+)`", rows, flags=re.IGNORECASE)) <= keys(record)
+
+
 @pytest.mark.long
 def test_everything_on_a_small_plan(tmp_path):
     told = []
@@ -263,7 +297,9 @@ def test_everything_on_a_small_plan(tmp_path):
     paths = deep_experiments(tmp_path, plan, processes=1, tell=lambda write: told.append(write()))
     assert all(path.stat().st_size > 1000 for path in paths)
     record = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["content"]
-    assert len(record["curves"]) == sum(len(names) for _, names in CASES)
+    assert misfit(TRAININGS, record, "deep") == ""
+    found = sum(len(panel["curves"]) for panel in record["panels"])
+    assert found == sum(len(names) for _, names in CASES)
     assert {each["outcome"] for each in record["verdicts"]} == {UNDECIDED}, "one seed is not enough"
-    assert len(record["norms"]) == len(SIMILAR) + 1
+    assert sum(bool(panel["norms"]) for panel in record["panels"]) == len(SIMILAR) + 1
     assert "SCAFFOLD diverges" in "\n".join(told)

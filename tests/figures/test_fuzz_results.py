@@ -25,6 +25,7 @@ TARGETS = {
     "scaling/scaling.json": "scaling", "certified/rates.json": "certified",
     "certified/savings.json": "certified", "audit/audit-locodl.json": "audit",
     "episode/report.json": "episode", "episode/report.txt": "episode", "bench/1.json": "bench",
+    "deep/report.json": "deep", "deep/report.txt": "deep",
 }  # fmt: skip
 RECORDS = [name for name in TARGETS if name.endswith(".json")]
 TEXTS = [name for name in TARGETS if name.endswith(".txt")]

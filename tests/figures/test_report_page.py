@@ -15,7 +15,7 @@ from written_results import EVIL, write_results
 from certibit.data.files.records import read_record
 from certibit.figures.costs import spread
 from certibit.figures.report.chart import Chart, Series, html, library
-from certibit.figures.report.charts import panel_chart, slider_place
+from certibit.figures.report.charts import panel_chart, slider_place, training_charts
 from certibit.figures.report.page import page
 from certibit.figures.report.records import drawn_figure, outcome_kind
 from certibit.figures.report.results import read_results
@@ -209,6 +209,21 @@ def test_a_curve_that_does_not_arrive_ends_where_its_runs_do(results):
     assert np.isinf(series.x[40:]).all()
 
 
+def test_trainings_are_drawn_until_half_of_the_seeds_are_far_above_the_first_loss(results):
+    measured, plain = read_record(results / "deep" / "report.json")["panels"]
+    rounds, bits, norms = training_charts(measured)
+    assert "a GRU: digits, n = 8, m = 9 examples of a client, d = 99; 4 local steps" in bits.caption
+    assert [chart.x for chart in training_charts(plain)] == [rounds.x, bits.x]
+    (series,) = rounds.series
+    assert series.x == [0, 2, 4]
+    assert series.y == [2.0, 1.5, np.inf], "the median of 0.1, 9 and a run that has diverged is 9"
+    assert series.low[2] == pytest.approx(1.88), "a fifth of the way from 0.1 to 9"
+    assert bits.series[0].x == [0, 10, 20]
+    clients, mean = norms.series[:2]
+    np.testing.assert_array_equal(clients.y, [3, 4, 5, np.nan])
+    assert (clients.x, mean.x, len(norms.series)) == ([1, 2, 1, 2], [1, 2], 4)
+
+
 def test_every_chart_has_a_caption_and_a_legend_that_switches(text):
     charts = charts_of(text)
     assert text.count("<figcaption><b>") == len(charts) >= 7
@@ -216,7 +231,8 @@ def test_every_chart_has_a_caption_and_a_legend_that_switches(text):
         (legend,) = (each for each in chart["below"] if each["name"] == "Legend")
         assert legend["attributes"]["click_policy"] == "hide"
     captions = " ".join(re.findall("<figcaption>(.*?)</figcaption>", text))
-    for told in ("n = 9, d = 30, kappa = 100, 3 seeds", "2 seeds", "kappa = 100, omega = 9"):
+    for told in ("n = 9, d = 30, kappa = 100, 3 seeds", "2 seeds", "kappa = 100, omega = 9",
+                 "4 local steps"):  # fmt: skip
         assert told in captions
 
 
@@ -226,7 +242,8 @@ def test_verdicts_stand_first_and_what_was_not_run_last(text):
     assert places == sorted(places)
     first = text[places[0] : places[1]]
     assert re.search(r"Claims of the LoCoDL paper</a></td><td>0</td><td>0</td><td>2</td>", first)
-    assert re.search(r"EPISODE and its rivals</a></td><td>1</td><td>0</td><td>0</td>", first)
+    for part in ("EPISODE and its rivals", "Networks that are trained"):
+        assert f"{part}</a></td><td>1</td><td>0</td><td>0</td>" in first
 
 
 @pytest.mark.parametrize(("weight", "place"), [(0.0, 0), (1e-4, 0), (1.0, 80), (10.0, 100)])

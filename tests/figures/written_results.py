@@ -65,6 +65,17 @@ def write_results(folder: Path) -> None:
     rounds, gaps = np.array([0, 1, 2]), np.array([[1.0, 1.0], [0.1, 0.2], [0.0, np.inf]])
     best = Best(0.1, inf, rounds, gaps, gaps, 1.0, 0.1)
     clipped = [("H = 8", SYNTHETIC, {"celgc": [best]}, 0)]
+    trained = {
+        "label": "a GRU", "problem": "digits", "n": 8, "m": 9, "d": 99, "steps": 4, "seeds": 3,
+        "curves": [
+            {"label": "EPISODE", "eta": 0.5, "colour": "#0072B2", "rounds": [0, 2, 4],
+             "bits": [0, 10, 20], "loss": [[2.0] * 3, [1.0, 1.5, 2.0], [9.0, None, 0.1]]}
+        ],
+    }  # fmt: skip
+    norms = {
+        "slope": [1.0, 2.0], "curvature": [3.0, None],
+        "slopes": [[1.0, 2.0]] * 2, "curvatures": [[3.0, 4.0], [5.0, None]],
+    }  # fmt: skip
     ratio = {"subject": "step", "problem": "p", "runs": 1, "name": "gd", "value": 1.0, "low": 0.9}
     files = {
         "demo.json": drawn_record(figure, traces),
@@ -80,6 +91,13 @@ def write_results(folder: Path) -> None:
             "panels": contest_records(clipped),
             "verdicts": [asdict(ClaimVerdict("c", "s", "m", "supported"))],
         },
+        "deep/report.json": {
+            "panels": [
+                trained | {"title": "30 %, I = 2", "norms": [norms] * 2},
+                trained | {"title": "30 %, I = 4", "norms": []},
+            ],
+            "verdicts": [asdict(ClaimVerdict("c", "s", "m", "supported"))],
+        },
         "bench/1.json": {
             "date": "2026-01-01T00:00", "commit": "c", "versions": {}, "absent": [],
             "hardware": {"processor": "p", "cores": 2}, "ratios": [ratio | {"high": 1.1}],
@@ -87,5 +105,5 @@ def write_results(folder: Path) -> None:
     }  # fmt: skip
     for name, content in files.items():
         write_record(folder / name, content)
-    for name in ("theory/faults.txt", "table2.txt", "episode/report.txt"):
+    for name in ("theory/faults.txt", "table2.txt", "episode/report.txt", "deep/report.txt"):
         write_text(folder / name, "3 of 3 faults are caught")
