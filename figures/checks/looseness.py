@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib import style
 from matplotlib.figure import Figure as Canvas
 
+from certibit.figures.checks.captions import standard_setting
 from certibit.figures.drawing import STYLE, save
 from certibit.solvers.total_bits import bits_name
 from certibit.theory.checks.standard import TheoremRow
@@ -34,7 +35,8 @@ def draw_looseness(rows: Sequence[TheoremRow], folder: Path) -> list[Path]:
             )  # fmt: skip
         axes.axvline(1, color="0.3", linewidth=0.8)
         axes.set_xscale("log")
-        axes.set_xlabel(f"{bits_name(rows[0].downlink)}: promised / measured")
+        counted = f"{bits_name(rows[0].downlink)}: promised / measured"
+        axes.set_xlabel(f"{counted}\n{standard_setting(rows[0].seeds)}")
         axes.set_yticks(range(len(titles)), titles)
         axes.invert_yaxis()
         canvas.legend(loc="outside lower center", ncols=len(_FAMILIES))

@@ -8,8 +8,10 @@ from matplotlib import style
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
+from certibit.figures.checks.captions import scaling_setting
 from certibit.figures.drawing import STYLE, save
 from certibit.figures.looks import method_label, method_look
+from certibit.figures.text.theory_tables import fit_summary
 from certibit.solvers.total_bits import bits_name
 from certibit.theory.checks.scaling import Fit
 
@@ -27,7 +29,8 @@ def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
         canvas = Canvas(figsize=(3.3 * len(quantities), 4.6), layout="constrained")
         panels = canvas.subplots(1, len(quantities), squeeze=False)[0]
         for quantity, axes in zip(quantities, panels, strict=True):
-            for fit in (fit for fit in fits if fit.law.quantity == quantity):
+            some = [fit for fit in fits if fit.law.quantity == quantity]
+            for fit in some:
                 colour, marker = method_look(fit.law.method)
                 label = method_label(fit.law.method)
                 values = np.array(fit.law.values)
@@ -39,13 +42,13 @@ def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xlabel(quantity)
-            shown = [fit.law.values for fit in fits if fit.law.quantity == quantity]
-            axes.set_xticks(sorted(set().union(*shown)))
+            axes.set_xticks(sorted(set().union(*(fit.law.values for fit in some))))
             axes.xaxis.set_major_formatter(ScalarFormatter())
             axes.xaxis.set_minor_locator(NullLocator())
             axes.yaxis.set_minor_formatter(NullFormatter())
             axes.legend(
-                title="measured (table)", fontsize=6, title_fontsize=6,
+                title="\n".join(["measured (table)", *scaling_setting([*map(fit_summary, some)])]),
+                fontsize=6, title_fontsize=6,
                 loc="upper center", bbox_to_anchor=(0.5, -0.16),
             )  # fmt: skip
         panels[0].set_ylabel(bits_name(fits[0].downlink))

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from certibit.figures.checks.captions import scaling_setting, standard_setting
 from certibit.figures.costs import percentiles
 from certibit.figures.looks import method_label, method_look
 from certibit.figures.report.chart import Chart, Series
 from certibit.figures.text.tables import late_median
 from certibit.solvers.total_bits import bits_name, total_bits
 from certibit.theory.checks.scaling import ACCURACY
-from certibit.theory.checks.standard import KAPPA, D, N
 
 Record = Mapping[str, Any]
 
@@ -99,8 +99,9 @@ def looseness_chart(rows: Sequence[Record]) -> Chart:
     return Chart(
         "How loose the theorems are",
         "A mark is a theorem on quadratics that are hard for all methods, on quadratics of unlike "
-        f"clients, or on logistic regression of breast-cancer; n = {N}, d = {D} or 30, kappa = "
-        f"{KAPPA:g}. At the line, a run needs all the bits that are promised.",
+        "clients, or on logistic regression of breast-cancer; "
+        f"{standard_setting(rows[0]['seeds'])}. Measured bits are medians over the seeds. At the "
+        "line, a run needs all the bits that are promised.",
         f"{counted}: promised / measured", "", tuple(series),
         rows=titles, lines=(1.0,),
     )  # fmt: skip
@@ -177,8 +178,10 @@ def scaling_charts(fits: Sequence[Record]) -> list[Chart]:
         )  # fmt: skip
         counted = bits_name(some[0]["downlink_weight"])
         caption = (
-            f"Quadratics whose clients share their eigenvectors, until f - f* = {ACCURACY:g}; "
-            "medians over the seeds. The legend has the fitted exponent beside that of the table."
+            "Quadratics whose clients share their eigenvectors; "
+            f"{'; '.join(scaling_setting(some))}. Bits until f - f* <= {ACCURACY:g} (mu/2) |x_0 - "
+            "x*|^2, medians over the seeds. The legend has the fitted exponent beside that of the "
+            "table."
         )
         charts.append(Chart(f"Bits against {quantity}", caption, quantity, counted, series))
     return charts

@@ -131,6 +131,7 @@ THEOREMS = several(
             "worst case / promised factor": _perhaps,
             "rate, measured / promised": _perhaps,
             "bits, promised / measured": _above,
+            "seeds": _number,
             "downlink_weight": _weight,
         }
     )
@@ -142,6 +143,10 @@ SCALING = several(
             record(
                 quantity=_text,
                 method=_text,
+                n=_perhaps,
+                d=_perhaps,
+                kappa=_perhaps,
+                seeds=_number,
                 exponent=_number,
                 table=_number,
                 holds=_flag,

@@ -67,6 +67,7 @@ def row_summary(row: TheoremRow) -> dict[str, Any]:
         "worst case / promised factor": finite(row.worst),
         "rate, measured / promised": finite(row.rate),
         "bits, promised / measured": finite(row.bits),
+        "seeds": row.seeds,
         "downlink_weight": row.downlink,
         "verdicts": [verdict_summary(verdict) for verdict in row.verdicts],
     }
@@ -98,12 +99,18 @@ def _fitted(fit: Fit) -> str:
 
 
 def fit_summary(fit: Fit) -> dict[str, Any]:
-    """Return a fitted exponent as strict JSON values."""
+    """Return a fitted exponent as strict JSON values; n, d or kappa is null where it grows."""
+    law = fit.law
+    fixed = {name: getattr(law, name) for name in ("n", "d", "kappa") if name != law.quantity}
     return {
-        "quantity": fit.law.quantity,
-        "method": fit.law.method,
-        "rule": fit.law.rule,
-        "values": list(fit.law.values),
+        "quantity": law.quantity,
+        "method": law.method,
+        "rule": law.rule,
+        "values": list(law.values),
+        "n": fixed.get("n"),
+        "d": fixed.get("d"),
+        "kappa": fixed.get("kappa"),
+        "seeds": fit.bits.shape[1],
         "bits": [json_number(bits) for bits in np.median(fit.bits, axis=1)],
         "downlink_weight": fit.downlink,
         "exponent": finite(fit.exponent),

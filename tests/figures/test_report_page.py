@@ -231,8 +231,13 @@ def test_every_chart_has_a_caption_and_a_legend_that_switches(text):
         (legend,) = (each for each in chart["below"] if each["name"] == "Legend")
         assert legend["attributes"]["click_policy"] == "hide"
     captions = " ".join(re.findall("<figcaption>(.*?)</figcaption>", text))
-    for told in ("n = 9, d = 30, kappa = 100, 3 seeds", "2 seeds", "kappa = 100, omega = 9",
-                 "4 local steps"):  # fmt: skip
+    for told in (
+        "n = 9, d = 30, kappa = 100, 3 seeds",
+        "2 seeds",
+        "kappa = 100; 4 seeds",
+        "kappa = 100, omega = 9",
+        "4 local steps",
+    ):
         assert told in captions
 
 

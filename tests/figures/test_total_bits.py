@@ -156,7 +156,7 @@ def test_the_report_draws_what_was_weighed(made, found, tmp_path):
     kept = keep_comparison(found, "mine", tmp_path, 0.5)
     (panel,) = read_record(kept)["panels"]
     assert panel["downlink_weight"] == 0.5
-    row = {"theorem": "T", "family": "logistic", "downlink_weight": 0.5}
+    row = {"theorem": "T", "family": "logistic", "seeds": 4, "downlink_weight": 0.5}
     assert bits_name(0.5) in looseness_chart([row | {"bits, promised / measured": 2.0}]).x
     saving = {"panel": "p", "method": "gd", "measured": 2.0, "measured_optimal": 1.0}
     assert bits_name(0.5) in savings_chart([saving | {"downlink_weight": 0.5}]).x

@@ -53,7 +53,17 @@ def write_results(folder: Path) -> None:
     audit = audit_report(replace(PROOF, steps=PROOF.steps[:2])).record()
     audit["steps"][0]["severity"] = "misprint"
     theorem = TheoremRow(
-        "T", "logistic", "best", "none", (), Condition("gamma <= 2/L", 0.5, 1.0), 1, nan, 1.5, 3.0
+        "T",
+        "logistic",
+        "best",
+        "none",
+        (),
+        Condition("gamma <= 2/L", 0.5, 1.0),
+        1,
+        nan,
+        1.5,
+        3.0,
+        4,
     )
     law = Law("locodl", "best", "kappa", (10.0, 100.0))
     fit = Fit(law, np.array([[5.0], [50.0]]), 1.0, 0.1, 1.0)

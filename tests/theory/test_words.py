@@ -118,7 +118,7 @@ VERDICTS = [
 def test_tables_of_the_theory():
     condition = Condition("gamma <= 1/L", 1.0, 2.0)
     rows = [
-        TheoremRow("t", "f", "r", "c", some, condition, 1.0, 1.0, 1.0, 1.0)
+        TheoremRow("t", "f", "r", "c", some, condition, 1.0, 1.0, 1.0, 1.0, 1)
         for first in VERDICTS
         for some in ((first,), (first, VERDICTS[0]), (first, VERDICTS[4]))
     ]

@@ -59,6 +59,8 @@ class TheoremRow:
         for the worst case on quadratics: 1 is tight, below 1 would break the promise.
     rate, bits : float
         Measured over promised: log of the factor, and bits to the accuracy as promised/measured.
+    seeds : int
+        The number of whole runs.
     downlink : float
         The weight of a bit received in the bits.
     """
@@ -73,6 +75,7 @@ class TheoremRow:
     worst: float
     rate: float
     bits: float
+    seeds: int
     downlink: float = 0.0
 
     @property
@@ -118,7 +121,7 @@ def rows(
     if found is None:
         return []
     return [
-        _row(promised, found, family, rule, selector or "-")
+        _row(promised, found, family, rule, selector or "-", seeds)
         for promised in found.promised
         if isinstance(promised.theorem, Theorem) and promised.met
     ]
@@ -146,7 +149,7 @@ def _examined(
 
 
 def _row(
-    promised: Promised, found: Examination, family: str, rule: str, selector: str
+    promised: Promised, found: Examination, family: str, rule: str, selector: str, seeds: int
 ) -> TheoremRow:
     assert promised.theorem is not None
     assert promised.runs is not None
@@ -167,5 +170,6 @@ def _row(
         worst.value if worst else math.nan,
         runs.measured / runs.promised if runs.promised else math.nan,
         runs.promised_bits / runs.bits.value if runs.bits.value else math.nan,
+        seeds,
         runs.downlink,
     )

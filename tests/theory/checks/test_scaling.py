@@ -7,6 +7,7 @@ import pytest
 
 from certibit.cli import main
 from certibit.figures.checks.scaling_laws import draw_scaling
+from certibit.figures.report.charts import scaling_charts
 from certibit.figures.text.theory_tables import fit_summary, scaling_table
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import METHODS
@@ -75,6 +76,24 @@ def test_gradient_descent_is_measured(tmp_path):
     assert found.exponent == pytest.approx(1, abs=0.1)
     paths = draw_scaling([found], tmp_path)
     assert all(path.stat().st_size > 1000 for path in paths)
+
+
+FIXED = {
+    "kappa": "n = 10, d = 20",
+    "d": "n = 4, kappa = 300",
+    "n": "d = 32, kappa = 300",
+    "1 + omega": "DIANA: n = 2, d = 64, kappa = 30; LoCoDL: n = 10, d = 32, kappa = 300",
+}
+
+
+@pytest.mark.parametrize("seeds", ["one seed", "4 seeds"])
+def test_captions_name_what_is_fixed(seeds):
+    number = 4 if seeds == "4 seeds" else 1
+    fits = [fit(law, np.ones((len(law.values), number))) for law in LAWS]
+    charts = scaling_charts([*map(fit_summary, fits)])
+    assert [chart.x for chart in charts] == list(FIXED)
+    for chart in charts:
+        assert f"; {FIXED[chart.x]}; {seeds}. " in chart.caption
 
 
 @pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])

@@ -9,6 +9,7 @@ import pytest
 from certibit.cli import main
 from certibit.data.files.records import read_record
 from certibit.figures.checks.looseness import draw_looseness
+from certibit.figures.report.charts import looseness_chart
 from certibit.figures.text.theory_tables import row_summary, theorems_table
 from certibit.theory.checks import standard as report
 from certibit.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
@@ -17,7 +18,7 @@ from certibit.theory.verdict import Verdict
 
 ROW = TheoremRow(
     "a theorem", "logistic", "paper", "natural", (Verdict("a check", 0.5, 1.0),),
-    Condition("gamma <= 1/L", 1.0, 2.0), 1.2, 0.99, 1.3, 2.0,
+    Condition("gamma <= 1/L", 1.0, 2.0), 1.2, 0.99, 1.3, 2.0, 2,
 )  # fmt: skip
 
 
@@ -105,3 +106,14 @@ def test_json_is_strict():
 
 def test_figure(tmp_path):
     assert len(draw_looseness([ROW, replace(ROW, bits=math.nan)], tmp_path)) == 2
+
+
+def test_the_caption_names_the_setting():
+    """The seeds are those of the rows; d and kappa those of the standard problems."""
+    problems = standard_problems().values()
+    assert {problem.d for problem in problems} == {20, 30}
+    assert {problem.constants.kappa for problem in problems} == {report.KAPPA}
+    assert (
+        "; n = 5, d = 20 or 30, kappa = 100; 2 seeds. "
+        in looseness_chart([row_summary(ROW)]).caption
+    )
