@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.data.deep.module_gradients import Tensor
+from certibit.data.deep.module_gradients import Tensor, plain_attention
 from certibit.data.deep.neural_problem import NeuralProblem
 from certibit.data.deep.torch_library import torch_library
 
@@ -55,17 +55,17 @@ class HessianProducts:
 
     def of_client(self, client: int, v: _FloatArray) -> _FloatArray:
         """Return Hess f_i(x) v, (d,)."""
-        inputs, labels = self.problem.inputs[client], self.problem.labels[client]
-        found = torch_library().func.grad(self._along)(self._point, self._put(v), inputs, labels)
+        examples = (each[client] for each in self.problem.examples)
+        with plain_attention():
+            found = torch_library().func.grad(self._along)(self._point, self._put(v), *examples)
         return _numpy(found)
 
     def of_mean(self, v: _FloatArray) -> _FloatArray:
         """Return Hess f(x) v, (d,)."""
         func, n = torch_library().func, self.problem.n
         points, vectors = (u.expand(n, -1) for u in (self._point, self._put(v)))
-        found = func.vmap(func.grad(self._along))(
-            points, vectors, self.problem.inputs, self.problem.labels
-        )
+        with plain_attention():
+            found = func.vmap(func.grad(self._along))(points, vectors, *self.problem.examples)
         return _numpy(found.mean(dim=0))
 
     @property
@@ -75,9 +75,9 @@ class HessianProducts:
     def _put(self, v: _FloatArray) -> Tensor:
         return torch_library().from_numpy(np.ascontiguousarray(v.ravel())).to(self._point)
 
-    def _along(self, at: Tensor, v: Tensor, inputs: Tensor, labels: Tensor) -> Tensor:
+    def _along(self, at: Tensor, v: Tensor, *examples: Tensor) -> Tensor:
         torch = torch_library()
-        return torch.dot(torch.func.grad(self.problem.model.client_loss)(at, inputs, labels), v)
+        return torch.dot(torch.func.grad(self.problem.model.client_loss)(at, *examples), v)
 
 
 def _numpy(values: Tensor) -> _FloatArray:

@@ -14,7 +14,11 @@ class SumOfExamples(Protocol):
 
     @property
     def m(self) -> int:
-        """Examples of every client."""
+        """Examples of the largest client."""
+
+    @property
+    def sizes(self) -> Array | None:
+        """Examples of every client, (n,), where these differ."""
 
     def grad_of_examples(self, x: Array, places: Array) -> Array:
         """Gradients on the examples at some places (n, b, R), as (n, d, R)."""
@@ -24,7 +28,8 @@ class SumOfExamples(Protocol):
 class ExampleBatch:
     """Stochastic gradients from b examples of every client, drawn with replacement.
 
-    Gradients of such a problem are counted in examples: b for a stochastic one, m for an exact one.
+    Gradients of such a problem are counted in examples: b for a stochastic one, and for an exact
+    one those of the largest client.
 
     Parameters
     ----------
@@ -56,10 +61,11 @@ class ExampleBatch:
     ) -> Array:
         """Return the gradients of batches at points, (n, d, R), from (n, b, R) uniform numbers."""
         xp = array_namespace(uniforms)
-        return problem.grad_of_examples(x, xp.astype(uniforms * problem.m, xp.int64))
+        m = problem.m if problem.sizes is None else xp.asarray(problem.sizes)[:, None, None]
+        return problem.grad_of_examples(x, xp.astype(uniforms * m, xp.int64))
 
     def counted(self, problem: SumOfExamples, sampled: bool) -> int:
-        """Return what a gradient of a client counts: b examples, or all m."""
+        """Return what a gradient of a client counts: b examples, or m."""
         return self.b if sampled else problem.m
 
     def largest_variance(self, problem: SumOfExamples) -> float:

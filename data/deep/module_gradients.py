@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,16 +79,28 @@ class ModuleGradients:
         """Return the outputs of the module with the parameters x, (d,)."""
         return torch_library().func.functional_call(self.module, self.named(x), (inputs,))
 
-    def client_loss(self, x: Tensor, inputs: Tensor, labels: Tensor) -> Tensor:
-        """Return the loss of one client at one point (d,), of examples (m, ...)."""
-        return self.loss(self.outputs(x, inputs), labels)
+    def client_loss(
+        self, x: Tensor, inputs: Tensor, labels: Tensor, weights: Tensor | None = None
+    ) -> Tensor:
+        """Return the loss of one client at one point (d,), of examples (m, ...).
 
-    def grad(self, x: Array, inputs: Tensor, labels: Tensor) -> Array:
+        With weights (m,) it is the sum of the losses of the single examples with these.
+        """
+        outputs = self.outputs(x, inputs)
+        if weights is None:
+            return self.loss(outputs, labels)
+
+        def of_one(output: Tensor, label: Tensor) -> Tensor:
+            return self.loss(output[None], label[None])
+
+        return weights @ torch_library().func.vmap(of_one)(outputs, labels)
+
+    def grad(self, x: Array, *examples: Tensor) -> Array:
         """Return the gradient of every client in every run: (n, d, R).
 
-        Points are (n, d, R) or (1, d, R); examples are (n, m, ...).
+        Points are (n, d, R) or (1, d, R); examples are those of :meth:`client_loss`, (n, m, ...).
         """
-        return self._by_run(torch_library().func.grad(self.client_loss), x, inputs, labels)
+        return self._by_run(torch_library().func.grad(self.client_loss), x, *examples)
 
     def sampled_grad(self, x: Array, inputs: Tensor, labels: Tensor) -> Array:
         """Return gradients on examples of every client and run, (n, R, m, ...): (n, d, R)."""
@@ -96,30 +108,27 @@ class ModuleGradients:
         n, runs = inputs.shape[:2]
         points = self.points(x).expand(n, -1, -1).flatten(0, 1)
         mapped = torch.func.vmap(torch.func.grad(self.client_loss))
-        with _plain_attention():
+        with plain_attention():
             found = mapped(points, inputs.flatten(0, 1), labels.flatten(0, 1))
         return _as_in(x, found.reshape(n, runs, -1).movedim(1, -1))
 
-    def losses(self, x: Array, inputs: Tensor, labels: Tensor) -> Array:
+    def losses(self, x: Array, *examples: Tensor) -> Array:
         """Return the loss of every client in every run: (n, R)."""
 
-        def value(point: Tensor, *examples: Tensor) -> Tensor:
+        def value(point: Tensor, *of_client: Tensor) -> Tensor:
             # vmap has rules for the parts of a recurrent layer, into which only a derivative
             # takes it apart
-            of_point = partial(self.client_loss, inputs=examples[0], labels=examples[1])
-            return torch_library().func.vjp(of_point, point)[0]
+            return torch_library().func.vjp(lambda at: self.client_loss(at, *of_client), point)[0]
 
-        return self._by_run(value, x, inputs, labels)
+        return self._by_run(value, x, *examples)
 
-    def _by_run(
-        self, function: Callable[..., Tensor], x: Array, inputs: Tensor, labels: Tensor
-    ) -> Array:
+    def _by_run(self, function: Callable[..., Tensor], x: Array, *examples: Tensor) -> Array:
         """Map a function of a point and examples over the clients, one run after the other."""
-        points = self.points(x).expand(len(inputs), -1, -1)
+        points = self.points(x).expand(len(examples[0]), -1, -1)
         mapped = torch_library().func.vmap(function)
         runs = range(points.shape[1])
-        with _plain_attention():
-            found = [mapped(points[:, run], inputs, labels).detach() for run in runs]
+        with plain_attention():
+            found = [mapped(points[:, run], *examples).detach() for run in runs]
         return _as_in(x, torch_library().stack(found, dim=-1))
 
     def points(self, x: Array) -> Tensor:
@@ -142,7 +151,7 @@ class ModuleGradients:
         return torch.from_numpy(moved).to(self.dtype)
 
 
-def _plain_attention() -> AbstractContextManager[None]:
+def plain_attention() -> AbstractContextManager[None]:
     """Compute attention by products and a softmax, which vmap has rules for."""
     attention = importlib.import_module("torch.nn.attention")
     found: AbstractContextManager[None] = attention.sdpa_kernel(attention.SDPBackend.MATH)

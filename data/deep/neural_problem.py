@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from certibit.data.arrays import Array
 from certibit.data.deep.example_batch import ExampleBatch
 from certibit.data.deep.module_gradients import LossFunction, ModuleGradients, Tensor, TorchModule
+from certibit.data.deep.padding import padded, unequal
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.errors import Refusal
 from certibit.data.files.splits import split
@@ -42,6 +43,8 @@ class NeuralProblem(NonconvexProblem):
         The module with its loss.
     inputs, labels : torch tensors (n, m, ...)
         The m examples of every client.
+    sizes : torch tensor (n,), optional
+        How many of them count, the first ones, if not all.
     lower_bound : float
         Of the loss: 0 for cross-entropy and squares.
     title : str
@@ -63,6 +66,7 @@ class NeuralProblem(NonconvexProblem):
     model: ModuleGradients
     inputs: Tensor
     labels: Tensor
+    sizes: Tensor | None = None
     lower_bound: float = 0.0
     title: str = ""
     test: tuple[Tensor, Tensor] | None = None
@@ -87,7 +91,8 @@ class NeuralProblem(NonconvexProblem):
             Mean loss of outputs and labels, such as ``torch.nn.functional.cross_entropy``.
         inputs, labels : arrays or tensors
             (N, ...), which are dealt to the clients; or without ``clients`` those of every client,
-            (n, m, ...). Inputs that are floats get the type of the module's parameters.
+            (n, m, ...), or as lists of n arrays (m_i, ...). Inputs that are floats get the type of
+            the module's parameters.
         clients : int, optional
             Number of clients n; each gets N // n examples.
         rule : str
@@ -115,6 +120,9 @@ class NeuralProblem(NonconvexProblem):
         torch = torch_library()
         _require_plain(torch, module)
         model = ModuleGradients(module, loss)
+        sizes = None
+        if clients is None and unequal(inputs, labels):
+            inputs, labels, sizes = padded(inputs, labels)
         examples, answers = model.tensors(inputs, labels)
         if len(examples) != len(answers):
             raise Refusal(
@@ -135,6 +143,7 @@ class NeuralProblem(NonconvexProblem):
             model=model,
             inputs=examples,
             labels=answers,
+            sizes=sizes,
             noise=None if batch is None else ExampleBatch(batch),
             lower_bound=lower_bound,
             test=None if test is None else model.tensors(*test),
@@ -153,8 +162,23 @@ class NeuralProblem(NonconvexProblem):
 
     @property
     def m(self) -> int:
-        """Examples of every client."""
+        """Examples of every client, or of the largest one."""
         return int(self.inputs.shape[1])
+
+    @property
+    def counted(self) -> Tensor:
+        """Whether an example is a client's own, and does not fill it up, (n, m)."""
+        torch = torch_library()
+        sizes = self.m if self.sizes is None else self.sizes[:, None]
+        return torch.arange(self.m, device=self.inputs.device).expand(self.n, -1) < sizes
+
+    @cached_property
+    def examples(self) -> tuple[Tensor, ...]:
+        """Inputs and labels of all clients, and the weights (n, m) of examples if sizes differ."""
+        if self.sizes is None:
+            return self.inputs, self.labels
+        weights = self.counted.to(self.model.dtype) / self.sizes[:, None]
+        return self.inputs, self.labels, weights
 
     @property
     def precision(self) -> float:
@@ -183,7 +207,7 @@ class NeuralProblem(NonconvexProblem):
 
     def grad(self, x: Array) -> Array:
         """Gradients of all f_i at (n, d, R), or at one point (1, d, R), as (n, d, R)."""
-        return self.model.grad(x, self.inputs, self.labels)
+        return self.model.grad(x, *self.examples)
 
     def grad_of_examples(self, x: Array, places: Array) -> Array:
         """Gradients on the examples at some places (n, b, R) of the clients, as (n, d, R)."""
@@ -203,14 +227,14 @@ class NeuralProblem(NonconvexProblem):
 
     def client_values(self, x: Array) -> Array:
         """f_i(x_i) of every client at (n, d, R) or (1, d, R), as (n, R)."""
-        return self.model.losses(x, self.inputs, self.labels)
+        return self.model.losses(x, *self.examples)
 
     def accuracy(self, x: Array) -> Array:
         """Return the share of labels that have the largest output, at (1, d, R): (R,).
 
         The share of the test examples, or of the clients' examples if there are none for tests.
         """
-        inputs, labels = self.test or (self.inputs.flatten(0, 1), self.labels.flatten(0, 1))
+        inputs, labels = self.test or (self.inputs[self.counted], self.labels[self.counted])
         found = [
             (self.model.outputs(point, inputs).argmax(dim=-1) == labels).double().mean().item()
             for point in self.model.points(x)[0]
@@ -231,7 +255,7 @@ class NeuralProblem(NonconvexProblem):
                 for tensor in (self.inputs, self.labels, *(self.test or ()))
             ],
             [description(self.x_0), str(self.model.dtype), self.lower_bound],
-        ]
+        ] + ([] if self.sizes is None else [self.sizes.tolist()])
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from certibit import GD, SGD, Budget, NeuralProblem, Refusal, compressor, parameters, run
+from certibit.data.deep.curvature import HessianProducts
 from certibit.data.deep.example_batch import ExampleBatch
 from certibit.data.deep.module_gradients import ModuleGradients
 from certibit.solvers.libraries import transfer
@@ -136,6 +137,11 @@ GIVEN = {
     "dasha": {**STEP, "a": 0.3},
     "page": {**STEP, "p": 0.5},
     "vr-marina": {**STEP, "p": 0.5},
+    "dasha-page": {**STEP, "a": 0.3, "p": 0.5},
+    "dasha-mvr": {**STEP, "a": 0.3, "b": 0.5},
+    "l-svrg": {**STEP, "p": 0.5},
+    "vr-diana": {**STEP, "alpha": 0.3, "p": 0.5},
+    "local-sgd": {**STEP, "I": 2},
     "gd": STEP,
     "sgd": STEP,
     "ef21-sgdm": {**STEP, "eta": 0.5},
@@ -327,3 +333,83 @@ def test_without_torch_the_extra_is_named():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "torch is not installed; install certibit[torch]"
+
+
+SIZES = (3, 5, 1)
+
+
+def unequal(kind, **options):
+    """Return a problem with clients of unequal size, and those of each of these clients alone."""
+    generator = np.random.default_rng(0)
+    rows = [generator.normal(size=(m, 8)) for m in SIZES]
+    labels = [generator.integers(3, size=m) for m in SIZES]
+    torch.manual_seed(0)
+    module = MODULES[kind]().double()
+    whole, *alone = (
+        NeuralProblem.of(module, nn.functional.cross_entropy, *given, **options)
+        for given in [
+            (rows, labels),
+            *((r[None], k[None]) for r, k in zip(rows, labels, strict=True)),
+        ]
+    )
+    return whole, alone
+
+
+@pytest.mark.parametrize("kind", MODULES)
+def test_clients_of_unequal_size_are_those_of_a_loop(kind):
+    """Losses, gradients, curvature, and the accuracy, which counts every example once."""
+    problem, several = unequal(kind)
+    x = np.random.default_rng(1).normal(size=(CLIENTS, problem.d, RUNS))
+    for of in ("grad", "client_values"):
+        loop = [getattr(one, of)(x[i : i + 1]) for i, one in enumerate(several)]
+        np.testing.assert_allclose(
+            getattr(problem, of)(x), np.concatenate(loop), rtol=1e-12, atol=1e-13
+        )
+    right = sum(m * one.accuracy(x[:1]) for m, one in zip(SIZES, several, strict=True))
+    np.testing.assert_allclose(problem.accuracy(x[:1]), right / sum(SIZES), rtol=1e-15)
+    point, v = x[:1, :, :1], x[0, :, 1]
+    products = HessianProducts(problem, point)
+    loop = [HessianProducts(one, point).of_client(0, v) for one in several]
+    for client in range(CLIENTS):
+        np.testing.assert_allclose(products.of_client(client, v), loop[client], atol=1e-12)
+    np.testing.assert_allclose(products.of_mean(v), np.mean(loop, axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_batches_of_unequal_clients_are_of_their_own_examples(library):
+    problem, alone = unequal("layers", batch=2)
+    problem = transfer(problem, library)
+    x = np.random.default_rng(1).normal(size=(CLIENTS, problem.d, 1))
+    for share in (0.0, 0.5, 0.99):
+        uniforms = np.full((CLIENTS, 2, 1), share)
+        given = (torch.from_numpy(u) if library == "torch" else u for u in (x, uniforms))
+        found = np.asarray(problem.noise.gradient(problem, *given, exact=None))
+        for client, m in enumerate(SIZES):
+            place = np.full((1, 1, 1), int(share * m))
+            expected = alone[client].grad_of_examples(x[client : client + 1], place)
+            np.testing.assert_allclose(found[client], expected[0], atol=1e-13)
+
+
+def test_runs_with_unequal_clients_converge_and_are_told_apart():
+    problem, _ = unequal("linear", batch=2)
+    trace = run(GD(gamma=0.5), problem, seeds=1, budget=Budget(rounds=300))
+    assert trace.final("squared_gradient") < 0.01 * trace.columns["squared_gradient"][0]
+    assert trace.final("gradients") == 300 * max(SIZES)
+    assert problem.fingerprint != replace(problem, sizes=problem.sizes.clip(max=4)).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("inputs", "labels", "words"),
+    [
+        ([(3, 8), (2, 8)], [3, 1], "client 1 has 2 inputs and 1 labels"),
+        ([(3, 8), (2, 8)], [3], "client 1 has 2 inputs and 0 labels"),
+        ([(3, 8), (0, 8)], [3, 0], "client 1 has 0 inputs"),
+        ([(3, 8), (2, 7)], [3, 2], r"the shapes \[\(7,\), \(8,\)\]"),
+    ],
+)
+def test_unequal_clients_that_do_not_fit_are_refused(inputs, labels, words):
+    with pytest.raises(Refusal, match=words):
+        NeuralProblem.of(
+            nn.Linear(8, 3), nn.functional.cross_entropy,
+            list(map(np.zeros, inputs)), [np.zeros(m, dtype=int) for m in labels],
+        )  # fmt: skip
