@@ -1,4 +1,4 @@
-"""The command ``asynchronous``: compare methods whose server acts on every arrival, in seconds."""
+"""The command ``asynchronous``: compare the seconds that asynchronous methods take."""
 
 import argparse
 import json
@@ -29,14 +29,18 @@ def add_asynchronous(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "problem", metavar="PROBLEM", help="such as quadratic:d=10@8:nonconvex:noise=1"
     )
-    parser.add_argument("methods", metavar="METHOD", nargs="*", help=", ".join(RULES))
     parser.add_argument(
-        "--compressor", metavar="NAME", help="of shadowheart-sgd, such as rand-k:2 (default: none)"
+        "methods", metavar="METHOD", nargs="*", help=f"{', '.join(RULES)}; default all"
+    )
+    parser.add_argument(
+        "--compressor",
+        metavar="NAME",
+        help="compressor of shadowheart-sgd, such as rand-k:2 (default: none)",
     )
     add_problem_options(parser)
     parser.add_argument(
         "--until-gradient", metavar="SQUARE", type=float, default=0.1,
-        help="the accuracy: |grad f|^2 in the mean over steps and runs (default: 0.1)",
+        help="accuracy: |grad f|^2, averaged over steps and runs (default: 0.1)",
     )  # fmt: skip
     add_network(parser, _NETWORK)
     add_seeds(parser, 10, "number of runs")

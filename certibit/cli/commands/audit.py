@@ -18,7 +18,10 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=count, default=1, help="seed of the search")
     parser.add_argument(
-        "--effort", type=count, default=1, help="factor on the number of points searched"
+        "--effort",
+        type=count,
+        default=1,
+        help="factor by which the number of searched points is multiplied",
     )
     add_output(parser, "results/audit")
 

@@ -26,10 +26,10 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
         choices=("strongly-convex", "convex", "nonconvex", "relaxed", "all"),
         metavar="CLASS",
         default="strongly-convex",
-        help="the functions: strongly-convex: rates; convex: which methods descend, also under the "
-        "Polyak-Lojasiewicz condition; nonconvex: which descend on functions that need not be "
-        "convex; relaxed: which methods that clip do on (L0, L1)-smooth functions; all: one table "
-        "of all methods and classes",
+        help="class of functions. strongly-convex: rates; convex: which methods descend, also "
+        "under the Polyak-Lojasiewicz condition; nonconvex: which methods descend; relaxed: which "
+        "methods that clip descend on (L0, L1)-smooth functions; all: one table of all methods "
+        "and classes",
     )
     add_place(parser)
     add_seeds(parser, 1, "number of runs measured")

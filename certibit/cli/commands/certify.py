@@ -30,8 +30,8 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
         "--zeta",
         metavar="Z",
         type=float,
-        help="clients differ: (1/n) sum_i |grad f_i(x) - grad f(x)|^2 <= (Z sigma)^2; for the "
-        "class nonconvex",
+        help="with --class nonconvex, bounded dissimilarity of the clients: (1/n) sum_i |grad "
+        "f_i(x) - grad f(x)|^2 <= (Z sigma)^2",
     )
     parser.add_argument(
         "--optimise",

@@ -37,7 +37,7 @@ def add_chain(parser: argparse.ArgumentParser) -> None:
         "--target",
         type=float,
         metavar="EPS",
-        help="also the proved and measured bits to f - f* <= EPS on PROBLEM",
+        help="also compute the proved and the measured bits until f - f* <= EPS on PROBLEM",
     )
     add_downlink_weight(parser)
     add_json(parser)

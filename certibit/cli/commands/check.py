@@ -1,4 +1,4 @@
-"""The command ``check``: confront a method with its theorems, and on request certibit itself."""
+"""The command ``check``: check a method against its theorems, and on request certibit itself."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     add_experiment(parser, "breast-cancer@9", "rand-k:2")
     add_parameters(parser)
     add_seeds(parser, 5, "number of whole runs")
-    parser.add_argument("--until", type=float, default=1e-6, help="f - f* of the whole runs")
+    parser.add_argument("--until", type=float, default=1e-6, help="f - f* at which whole runs end")
     add_limits(parser, ITERATIONS)
     add_downlink_weight(parser)
     add_strict(parser)
@@ -50,8 +50,8 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tool",
         action="store_true",
-        help="check certibit itself as well, here and for these arguments: traces, random choices, "
-        "the wire, compiled passes, refusals, known certificates",
+        help="check certibit itself as well, with these arguments: traces, random choices, encoded "
+        "messages, compiled code, refusals, known certificates",
     )
     if places := extension(_PLACES):
         places.add_place(parser, None)

@@ -60,7 +60,10 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add_network(parser, None)
     add_strict(parser)
     parser.add_argument(
-        "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg, .png or .pdf"
+        "--plot",
+        metavar="FILE",
+        type=file_to_write,
+        help="draw the comparison as .svg, .png or .pdf",
     )
     parser.add_argument(
         "--report", metavar="NAME", help="store the comparison under this name for certibit report"

@@ -11,7 +11,9 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
     """Add the command."""
     parser.set_defaults(command=print_completion)
     parser.add_argument(
-        "shell", choices=_SHELLS, help="the output goes where the shell looks for completions"
+        "shell",
+        choices=_SHELLS,
+        help="shell of the script; store its output where the shell looks for completions",
     )
 
 

@@ -1,4 +1,4 @@
-"""The command ``deep``: train networks by the methods of the EPISODE papers, and with few bits."""
+"""The command ``deep``: train networks by the methods of EPISODE and others with few bits."""
 
 import argparse
 from collections.abc import Callable
@@ -14,7 +14,7 @@ def add_deep(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=train_network)
     add_place(parser)
     add_seeds(parser, 3, "seeds of every grid point")
-    parser.add_argument("--steps", type=count, default=400, help="local steps (default 400)")
+    parser.add_argument("--steps", type=count, default=400, help="number of local steps")
     add_fresh(parser)
     add_output(parser, "results/deep")
 

@@ -35,16 +35,23 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=discover_methods)
     parser.add_argument("--n", type=count, default=3, help="number of clients")
     parser.add_argument("--kappa", type=float, default=100.0, help="condition number L/mu")
-    parser.add_argument("--d", type=count, default=20, help="features, for the bits of messages")
-    parser.add_argument("--unbiased", metavar="COMPRESSOR", default="rand-k:2")
-    parser.add_argument("--contractive", metavar="COMPRESSOR", default="top-k:2")
-    add_downlink_weight(parser)
-    parser.add_argument("--up", choices=_CLASSES, help="only this compression up (default: all)")
     parser.add_argument(
-        "--down", choices=_CLASSES, help="only this compression down (default: all)"
+        "--d", type=count, default=20, help="number of features, for the bits of messages"
+    )
+    for kind, selector in {"unbiased": "rand-k:2", "contractive": "top-k:2"}.items():
+        told = f"{kind} compressor of the methods"
+        parser.add_argument(f"--{kind}", metavar="COMPRESSOR", default=selector, help=told)
+    add_downlink_weight(parser)
+    parser.add_argument(
+        "--up", choices=_CLASSES, help="only methods whose clients compress so (default: all)"
     )
     parser.add_argument(
-        "--local", choices=("yes", "no"), help="only with local steps, or without (default: both)"
+        "--down", choices=_CLASSES, help="only methods whose server compresses so (default: all)"
+    )
+    parser.add_argument(
+        "--local",
+        choices=("yes", "no"),
+        help="only methods with local steps, or without (default: both)",
     )
     parser.add_argument(
         "--constants", type=count, default=3, help="largest number of free constants"
@@ -53,7 +60,7 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
         "--best",
         type=count,
         default=2,
-        help="number of methods of each kind and number of constants that are certified",
+        help="number of methods that are certified, of each kind and number of constants",
     )
     parser.add_argument(
         "--certificates",
@@ -68,8 +75,8 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
         type=file_to_write,
         help="write one of the found methods to this file",
     )
-    parser.add_argument("--rank", type=count, default=1, help="row of the table that is saved")
-    parser.add_argument("--name", default="Found", help="name of its class")
+    parser.add_argument("--rank", type=count, default=1, help="row of the table that --save writes")
+    parser.add_argument("--name", default="Found", help="name of the class in that file")
     if places := extension(_PLACES):
         places.add_place(parser, "one")
     add_fresh(parser)

@@ -21,8 +21,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         type=_certificate_to_write,
-        help="written for docs/check_certificate.py, or check_descent.py of other classes than "
-        "strongly-convex, or for the kernel of Rocq (Coq) if it ends in .v",
+        help="file to write: for docs/check_certificate.py, for docs/check_descent.py if the class "
+        "is not strongly-convex, or for the kernel of Rocq (Coq) if its name ends in .v",
     )
 
 

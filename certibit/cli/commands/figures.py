@@ -25,7 +25,7 @@ def add_figures(parser: argparse.ArgumentParser) -> None:
         default="both",
         help="parameters of the paper, the best theoretical ones, or both (default)",
     )
-    parser.add_argument("--scaled", action="store_true", help="data with scaled features")
+    parser.add_argument("--scaled", action="store_true", help="use data sets with scaled features")
     add_place(parser)
     add_seeds(parser, 5, "number of runs of each curve")
     add_downlink_weight(parser)

@@ -34,18 +34,25 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
     add_until(parser.add_mutually_exclusive_group())
     add_network(parser, NETWORK)
     add_downlink_weight(parser)
-    parser.add_argument("--methods", metavar="NAMES", type=_names, help="only these, as a,b,c")
-    parser.add_argument("--compressors", metavar="NAMES", type=_names, help="only these, as a,b,c")
-    parser.add_argument("--rows", type=count, default=12, help="number of rows that are shown")
     parser.add_argument(
-        "--certified", action="store_true", help=f"certify the best {BEST}, with a solver"
+        "--methods", metavar="NAMES", type=_names, help="only these methods, as a,b,c"
     )
     parser.add_argument(
-        "--run", action="store_true", help=f"run the best {BEST} over {_SEEDS} seeds as well"
+        "--compressors", metavar="NAMES", type=_names, help="only these compressors, as a,b,c"
+    )
+    parser.add_argument("--rows", type=count, default=12, help="number of rows that are shown")
+    parser.add_argument(
+        "--certified", action="store_true", help=f"also certify the rates of the best {BEST}"
+    )
+    parser.add_argument(
+        "--run", action="store_true", help=f"also run the best {BEST} over {_SEEDS} seeds"
     )
     add_limits(parser)
     parser.add_argument(
-        "--plot", metavar="FILE", type=file_to_write, help="draw a map as .svg, .png or .pdf"
+        "--plot",
+        metavar="FILE",
+        type=file_to_write,
+        help="draw a map of the fastest methods as .svg, .png or .pdf",
     )
     add_json(parser)
 

@@ -22,7 +22,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         "--page",
         metavar="FILE",
         type=file_to_write,
-        help="the page (default: report.html in the folder)",
+        help="file of the page (default: report.html in the folder)",
     )
     add_place(parser)
     add_downlink_weight(parser)

@@ -42,35 +42,42 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_experiment(parser, "a5a@87 or /path/to/file@20", "rand-k:2+natural")
     add_seeds(parser, 5, "number of runs")
     end = parser.add_mutually_exclusive_group()
-    end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
+    end.add_argument("--bits", type=float, help="end a run once BITS bits are sent per client")
     add_until(end)
     parser.add_argument(
-        "--network-seconds", type=float, metavar="TIME", help="stop after so long on the network"
+        "--network-seconds",
+        type=float,
+        metavar="TIME",
+        help="end a run after this modelled time on the network",
     )
     add_limits(parser)
     add_parameters(parser)
     add_downlink_weight(parser)
     add_network(parser, None)
-    parser.add_argument("--wire", action="store_true", help="send every message as bytes")
     parser.add_argument(
-        "--mpi", action="store_true", help="send them between the processes of mpirun"
+        "--wire", action="store_true", help="encode every message as bytes and decode it"
+    )
+    parser.add_argument(
+        "--mpi",
+        action="store_true",
+        help="send the encoded messages between the processes of mpirun",
     )
     parser.add_argument(
         "--by-cohort",
         action="store_true",
-        help="for very many clients: compute and hold those of every cohort only, in blocks that "
-        "fit the cache",
+        help="for very many clients: compute and hold in memory only those of the cohort, in "
+        "blocks that fit the cache",
     )
     parser.add_argument(
         "--catch-up",
         action="store_true",
-        help="count every broadcast for the clients outside the cohort, too, which must catch up",
+        help="count every broadcast for all clients: those outside the cohort receive it later",
     )
     parser.add_argument(
         "--store",
         metavar="FOLDER",
         type=folder_to_write,
-        help="store the trace; go on where it was stopped",
+        help="store the trace; a run that was interrupted continues from there",
     )
     parser.add_argument(
         "--library",

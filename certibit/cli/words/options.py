@@ -28,7 +28,10 @@ _ACCURACY = 1e-6
 NETWORK = "lte"
 """The network whose numbers are used if only some of them are given."""
 
-_CAPS = f"A run without a limit of bits, rounds, gradients or seconds also ends where {STAGNATION}."
+_CAPS = (
+    "A run without a limit of bits, rounds, gradients or seconds also ends once it stagnates: "
+    f"{STAGNATION}."
+)
 
 
 def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: str) -> None:
@@ -50,11 +53,14 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
         "--split",
         metavar="RULE",
         default="shuffled",
-        help="split over clients: shuffled, similarity:PERCENT, dirichlet:CONCENTRATION, or for a "
-        "file that is not to be held in memory in-order or column:FEATURE",
+        help="how the rows are split over the clients: shuffled, similarity:PERCENT or "
+        "dirichlet:CONCENTRATION; in-order or column:FEATURE read a file without holding it in "
+        "memory",
     )
     parser.add_argument(
-        "--loss", default="logistic", help=f"{', '.join(LOSSES)} or multinomial, such as huber:1"
+        "--loss",
+        default="logistic",
+        help=f"loss: {', '.join(LOSSES)} or multinomial, some with a constant, such as huber:1",
     )
 
 
@@ -73,15 +79,21 @@ def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
     parser.add_argument(
         "--network",
         default=default,
-        help=f"network for modelled seconds: {', '.join(NETWORKS)}, or in words such as "
-        "up=1e6,down=1e8,latency=0.01,gradient=1e-3,spread=lognormal:1",
+        help=f"network whose time is modelled: {', '.join(NETWORKS)}, or its rates and "
+        "times, such as up=1e6,down=1e8,latency=0.01,gradient=1e-3,spread=lognormal:1",
     )
     parser.add_argument(
-        "--uplink", metavar="RATE", help="such as 1Mbit, instead of that of the network"
+        "--uplink", metavar="RATE", help="rate from a client to the server, such as 1Mbit"
     )
-    parser.add_argument("--downlink", metavar="RATE", help="such as 10Mbit")
-    parser.add_argument("--latency", metavar="TIME", help="time of a message one way, such as 50ms")
-    parser.add_argument("--gradient", metavar="TIME", help="time of one gradient, such as 2ms")
+    parser.add_argument(
+        "--downlink", metavar="RATE", help="rate from the server to a client, such as 10Mbit"
+    )
+    parser.add_argument(
+        "--latency", metavar="TIME", help="latency of a message in one direction, such as 50ms"
+    )
+    parser.add_argument(
+        "--gradient", metavar="TIME", help="time that one gradient takes, such as 2ms"
+    )
 
 
 def read_network(chosen: argparse.Namespace) -> Network | None:
@@ -99,13 +111,13 @@ def read_network(chosen: argparse.Namespace) -> Network | None:
 
 
 def add_parameters(
-    parser: argparse.ArgumentParser, setting: str = "a parameter, such as p=1"
+    parser: argparse.ArgumentParser, setting: str = "value of a parameter, such as p=1"
 ) -> None:
     """Add ``--parameters`` and ``--set``; ``setting`` is the help of the latter."""
     parser.add_argument(
         "--parameters",
         metavar="RULE",
-        help="rule for the parameters (default: the first in certibit list)",
+        help="rule that chooses the parameters (default: the first that certibit list names)",
     )
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=setting)
 
@@ -113,20 +125,23 @@ def add_parameters(
 def add_strict(parser: argparse.ArgumentParser) -> None:
     """Add ``--strict``."""
     parser.add_argument(
-        "--strict", action="store_true", help="refuse parameters outside every theorem"
+        "--strict", action="store_true", help="refuse parameters that no theorem covers"
     )
 
 
 def add_until(place: "argparse._ActionsContainer") -> None:
     """Add ``--until`` and ``--until-gradient``, the accuracy at which runs end; one of them."""
     place.add_argument(
-        "--until", metavar="GAP", type=float, help="stop at this f - f* (default: 1e-6 if mu > 0)"
+        "--until",
+        metavar="GAP",
+        type=float,
+        help="accuracy to reach: f - f* <= GAP (default: 1e-6 if mu > 0)",
     )
     place.add_argument(
         "--until-gradient",
         metavar="SQUARE",
         type=float,
-        help="stop at this |grad f|^2 (default: 1e-6 of a problem that is not strongly convex)",
+        help="accuracy to reach: |grad f|^2 <= SQUARE (default: 1e-6 if f is not strongly convex)",
     )
 
 
@@ -153,7 +168,7 @@ def add_limits(parser: argparse.ArgumentParser, iterations: int = ITERATIONS) ->
         help=f"iterations, local steps included (default: {iterations:,})",
     )
     limits.add_argument("--gradients", type=float, help="gradients per client")
-    limits.add_argument("--seconds", type=float, help="time on the clock for all seeds together")
+    limits.add_argument("--seconds", type=float, help="wall-clock seconds for all seeds together")
 
 
 def read_limits(chosen: argparse.Namespace) -> Budget:
@@ -192,7 +207,11 @@ def read_limited_output(
 def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
     """Add ``--downlink-weight``, the C in total bits = up + C down."""
     parser.add_argument(
-        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
+        "--downlink-weight",
+        metavar="C",
+        type=float,
+        default=0.0,
+        help="weight of a bit received: total = bits sent + C * bits received",
     )
 
 

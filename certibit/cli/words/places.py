@@ -19,14 +19,24 @@ def add_place(parser: argparse.ArgumentParser, default: str | None = "all cores"
     if default is None:
         parser.set_defaults(jobs=None)
     else:
-        place.add_argument("--jobs", type=count, help=f"parallel processes (default: {default})")
+        place.add_argument(
+            "--jobs", type=count, help=f"number of parallel processes (default: {default})"
+        )
     place.add_argument(
-        "--on", default="local", metavar="PLACE", help="local (default), slurm or tcp://HOST:8786"
+        "--on",
+        default="local",
+        metavar="PLACE",
+        help="where to compute: local (default), slurm, or the scheduler of Dask, tcp://HOST:8786",
     )
-    place.add_argument("--partition", help="of SLURM (default: that of the cluster)")
-    place.add_argument("--time", metavar="MINUTES", type=count, help="wall time of a SLURM task")
+    place.add_argument("--partition", help="partition of SLURM (default: that of the cluster)")
     place.add_argument(
-        "--array-parallelism", metavar="TASKS", type=count, help="most SLURM tasks at once"
+        "--time", metavar="MINUTES", type=count, help="time limit of a SLURM task, in minutes"
+    )
+    place.add_argument(
+        "--array-parallelism",
+        metavar="TASKS",
+        type=count,
+        help="largest number of SLURM tasks that run at once",
     )
 
 

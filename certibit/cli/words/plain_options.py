@@ -39,7 +39,7 @@ def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> No
 
 def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add ``--output``, by default a folder below the current one."""
-    parser.add_argument("--output", type=Path, default=Path(folder), help="folder")
+    parser.add_argument("--output", type=Path, default=Path(folder), help="folder of the results")
 
 
 def read_output(chosen: argparse.Namespace) -> Path:

@@ -36,12 +36,14 @@ def add_relaxed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--L0",
         type=float,
-        help="with --class relaxed, one step of a method that clips is certified where abs(Hess f) "
+        help="with --class relaxed, which certifies one step of a method that clips: abs(Hess f) "
         "<= L0 + L1 abs(grad f) (default 1)",
     )
     parser.add_argument("--L1", type=float, help="see --L0 (default 1)")
     parser.add_argument(
-        "--sigma", type=float, help="with --class relaxed, the largest noise of a gradient"
+        "--sigma",
+        type=float,
+        help="with --class relaxed, the bound of abs(noise) of a sampled gradient",
     )
     parser.add_argument(
         "--rho",

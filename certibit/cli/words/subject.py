@@ -41,64 +41,71 @@ def add_subject(parser: argparse.ArgumentParser, *more_classes: str) -> None:
     parser.add_argument(
         "--kappa",
         type=float,
-        help=f"condition number L/mu (default {_KAPPA:g}, of a problem {KAPPA:g})",
+        help=f"condition number L/mu (default {_KAPPA:g}, with --problem {KAPPA:g})",
     )
     parser.add_argument(
         "--class",
         dest="of_class",
         choices=("strongly-convex", "convex", "nonconvex", *more_classes),
-        help="the f_i: with mu = 1 and L = kappa, or with L = 1, convex or perhaps not convex "
-        "(default: strongly-convex, or what PROBLEM is)",
+        help="class of the f_i: strongly-convex with mu = 1 and L = kappa, convex or nonconvex "
+        "with L = 1 (default: strongly-convex, or the class of PROBLEM)",
     )
     parser.add_argument(
-        "--problem", metavar="PROBLEM", help="the n, mu and L_i of a problem, such as a5a@87"
+        "--problem", metavar="PROBLEM", help="take n, mu and L_i from a problem, such as a5a@87"
     )
     parser.add_argument(
         "--groups",
         type=count,
-        help=f"number of classes that the clients of PROBLEM form by their L_i (default {_GROUPS})",
+        help=f"number of groups of clients of PROBLEM with similar L_i (default {_GROUPS})",
     )
     sent = parser.add_mutually_exclusive_group()
-    sent.add_argument("--omega", type=float, help="variance of the compressors (default 9)")
-    sent.add_argument("--compressor", metavar="COMPRESSOR", help="such as rand-k:2+natural")
+    sent.add_argument(
+        "--omega", type=float, help="relative variance of unbiased compressors (default 9)"
+    )
+    sent.add_argument(
+        "--compressor", metavar="COMPRESSOR", help="a compressor, such as rand-k:2+natural"
+    )
     sent.add_argument(
         "--alpha",
         metavar="A",
         type=float,
-        help="contraction of a method's own clipping (default: in a ball that a run on PROBLEM "
-        "stays in)",
+        help="contraction of the clipping in a method (default: on a ball that a run on PROBLEM "
+        "does not leave)",
     )
     parser.add_argument(
-        "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
+        "--d",
+        type=count,
+        help=f"number of features, for a compressor's constants (default {_FEATURES})",
     )
     parser.add_argument(
         "--noise",
         metavar="B",
         nargs="?",
         const="0",
-        help="sampled gradients are stochastic: E|noise|^2 <= sigma^2 + B |grad f_i(x)|^2 (B is 0 "
-        "if left out, and unless functions are nonconvex); or constants by name, such as gap=2 "
-        "with 2 gap (f(x) - f*) in its place, expected=2 for expected smoothness, or difference=1",
+        help="stochastic gradients with E|noise|^2 <= sigma^2 + B |grad f_i(x)|^2 (default B: 0; "
+        "another only with --class nonconvex), or constants by name, such as gap=A for the term "
+        "2 A (f(x) - f*), expected=A for expected smoothness, or difference=l for noise that is "
+        "l-Lipschitz in mean square",
     )
     parser.add_argument(
         "--growth",
         metavar="A",
         type=float,
         default=0.0,
-        help="let Psi grow by this part of itself, where the noise has a gap and f is nonconvex",
+        help="prove E[Psi+] <= (1 + A) Psi - c M + e sigma^2, for nonconvex f and noise with a gap",
     )
-    add_parameters(parser, "a parameter, such as gamma=0.1")
+    add_parameters(parser, "value of a parameter, such as gamma=0.1")
     parser.add_argument(
         "--weights",
         choices=("fixed", "free"),
         default="fixed",
-        help="weights of the Lyapunov function: the method's own, or the best",
+        help="weights of the Lyapunov function: those of the method, or the best",
     )
     parser.add_argument(
         "--potential",
         choices=("stated", "search"),
-        help="the Lyapunov function: that of a theorem, the default, or the best quadratic form "
-        "that is found",
+        help="the Lyapunov function: that of a theorem (default), or the best quadratic form that "
+        "is found",
     )
 
 
