@@ -49,7 +49,10 @@ def _leads_somewhere(name):
         if isinstance(found, type(certibit)) and hasattr(found, "__path__"):
             inner = f"{module}.{part}"
             if find_spec(inner):
-                module, found = inner, import_module(inner)
+                try:
+                    module, found = inner, import_module(inner)
+                except ModuleNotFoundError as missing:  # of an extra that is not installed
+                    return not str(missing.name).startswith("certibit")
                 continue
         if not hasattr(found, part):
             return part in getattr(found, "__dataclass_fields__", {})
