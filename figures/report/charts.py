@@ -127,15 +127,17 @@ def rounds_chart(panel: Record) -> Chart:
 
 def training_charts(panel: Record) -> list[Chart]:
     """Draw the loss of a network against rounds and bits, and |Hess f_i| where it was measured."""
-    where = f"{panel['label']}: {panel['problem']}, n = {panel['n']}, m = {panel['m']} examples of "
-    where += f"a client, d = {panel['d']}; {panel['steps']} local steps"
+    where = (
+        f"{panel['problem']} ({panel['label']}), n = {panel['n']}, d = {panel['d']}, {panel['m']} "
+        f"examples of a client, {panel['steps']} local steps"
+    )
     caption = (
         f"{where}; every method at the best step size and threshold of its grid; {panel['seeds']} "
         "seeds: lines are medians, bands 10 to 90 %. Losses above twice the first are left out."
     )
     charts = [
         Chart(
-            f"{panel['title']}: training loss against {spent}", caption, spent, "training loss",
+            f"Training loss against {spent}: {panel['title']}", caption, spent, "training loss",
             tuple(_training(curve, axis) for curve in panel["curves"]),
         )
         for axis, spent in {"rounds": "rounds", "bits": "bits sent by a client"}.items()
@@ -150,8 +152,11 @@ def training_charts(panel: Record) -> list[Chart]:
             Series(f"f, seed {seed}", one["slope"], one["curvature"], colour="#D55E00",
                    mark=_MARKS[seed % 2]),
         ]  # fmt: skip
-    caption = f"{where}; at models of trainings by EPISODE, a mark for every model and client."
-    title = f"{panel['title']}: spectral norm of the Hessian against the gradient's norm"
+    caption = (
+        f"{where}; at models of trainings by EPISODE with {len(panel['norms'])} seeds: a mark for "
+        "every model and client, and for every model of f."
+    )
+    title = f"Spectral norm of the Hessian against the gradient's norm: {panel['title']}"
     return [*charts, Chart(title, caption, "|∇f|", "|∇²f|", tuple(series))]
 
 

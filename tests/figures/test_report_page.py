@@ -212,7 +212,7 @@ def test_a_curve_that_does_not_arrive_ends_where_its_runs_do(results):
 def test_trainings_are_drawn_until_half_of_the_seeds_are_far_above_the_first_loss(results):
     measured, plain = read_record(results / "deep" / "report.json")["panels"]
     rounds, bits, norms = training_charts(measured)
-    assert "a GRU: digits, n = 8, m = 9 examples of a client, d = 99; 4 local steps" in bits.caption
+    assert "digits (a GRU), n = 8, d = 99, 9 examples of a client, 4 local steps" in bits.caption
     assert [chart.x for chart in training_charts(plain)] == [rounds.x, bits.x]
     (series,) = rounds.series
     assert series.x == [0, 2, 4]
