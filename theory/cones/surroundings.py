@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb, arb_mat, ctx
 from numpy.typing import NDArray
 
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
+    BITS,
     Changes,
     ConeProgramme,
     Directions,
@@ -174,6 +175,12 @@ class Surroundings:
         ratios = zip(lines.entries(), self.slack, strict=True)
         return np.concatenate([*triangles, [float(x / y) for x, y in ratios]])
 
+    def lowest(self, numbers: Sequence[Number]) -> float:
+        """Return the least eigenvalue or row at a point, in coordinates where all are 1 here."""
+        other = ConePoint.of(self.seen(self.programme.at(numbers)), self.programme.sizes)
+        own = [*map(np.linalg.eigvalsh, other.matrices), other.weights]
+        return float(np.concatenate(own).min())
+
     def seen_from(self, other: "Surroundings", dual: ConePoint) -> ConePoint:
         """Return a dual point in the coordinates of another point."""
         matrices = []
@@ -210,20 +217,29 @@ class Surroundings:
         """
         if isinstance(self.programme, RatioProgramme):
             return float("inf")
-        sums, lines = self.programme.sums, without_column(self.programme.lines, 0)
+        for bits in (BITS // 2, BITS):  # half of them take half the time, and mostly suffice
+            with ctx.workprec(bits):
+                found = self._bound(self.programme, dual)
+            if found < np.inf:
+                break
+        return found
+
+    def _bound(self, programme: ConeProgramme, dual: ConePoint) -> float:
+        """Return the bound by numbers of as many bits as python-flint computes with."""
+        sums, lines = programme.sums, without_column(programme.lines, 0)
         turns = (congruence(root) for root, _ in self.roots)
         blocks = (turn * without_column(own, 0) for turn, own in zip(turns, sums, strict=True))
         ratios = zip(lines.tolist(), self.slack, strict=True)
         columns = below([*blocks, arb_mat([[x / slack for x in line] for line, slack in ratios])])
         system = columns.transpose()
         point = arb_mat([[arb(float(x))] for x in dual.flat])
-        missing = system * point + arb_mat([[arb(x)] for x in self.programme.gain])
+        missing = system * point + arb_mat([[arb(x)] for x in programme.gain])
         try:
             shift = (system * columns).solve(missing)
         except ZeroDivisionError:
             return float("inf")
         exact, gap, root = iter((point - columns * shift).entries()), arb(0), arb(2).sqrt()
-        for k in self.programme.sizes:
+        for k in programme.sizes:
             scaled = zip(*triangle_places(k), exact, strict=False)
             block = plain_square([x if i == j else x / root for i, j, x in scaled])
             if root_of(block) is None:

@@ -12,6 +12,7 @@ from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number
 from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.inside import strictly_inside
+from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
@@ -32,6 +33,9 @@ DIGITS_OF_DECREASE = 12
 
 DIGITS = (6, 8, 10, 12, 14, 16, 20, 24, 30)
 """Decimal digits of the multipliers that are tried, one after the other."""
+
+ROUNDING = 1e-9
+"""What floats may have below 0 where what is proved is not refuted, relative to the best proof."""
 
 SLOWEST = -(10**12)
 """No decrease below this is looked for: Psi may grow by so much in one step at most."""
@@ -152,7 +156,7 @@ class ProofProgramme:
             if kept:
                 gram[np.ix_(kept, kept)] = next(dual)
             moments.append(gram)
-        decrease, named = self._shortened(*self.at(found.numbers))
+        decrease, named = self._shortened(found.numbers)
         return BestProof(decrease, named, found.bound, tuple(moments))
 
     def decrease(self, least: float | None = None) -> float:
@@ -201,17 +205,29 @@ class ProofProgramme:
             )
         return found
 
-    def _shortened(
-        self, decrease: Rational, multipliers: dict[str, Rational]
-    ) -> tuple[Rational, dict[str, Rational]]:
-        """Return a proof with as few digits as it needs."""
+    def _shortened(self, numbers: Sequence[Number]) -> tuple[Rational, dict[str, Rational]]:
+        """Return a proof with as few digits as it needs, near coordinates inside.
+
+        Where floats say that digits are too few, there is no need to compute all in fractions.
+        """
+        there = Surroundings.of(self.programme, numbers)
+        decrease, multipliers = self.at(numbers)
         weights, following = self.weights, self.following
         less = rounded_down(decrease, DIGITS_OF_DECREASE)
         for digits in DIGITS:
             short = {name: rounded_down(y, digits) for name, y in multipliers.items()}
             tried = self.step.balanced(weights, less, short, following)
+            if there and there.lowest(self._coordinates(less, tried)) < -ROUNDING:
+                continue
             if holds(self.step, weights, less, tried, following):
                 return less, tried
         if not holds(self.step, weights, decrease, multipliers, following):
             raise Refusal("Psi is not a sum of squares; take a potential that is at least 0")
         return decrease, multipliers
+
+    def _coordinates(
+        self, decrease: Rational, multipliers: Mapping[str, Rational]
+    ) -> list[Rational]:
+        """Return the coordinates of a decrease and multipliers with which no value is left."""
+        change = np.array([decrease, *multipliers.values()], dtype=object) - self.start
+        return [change[np.flatnonzero(column)[-1]] for column in self.free.T]

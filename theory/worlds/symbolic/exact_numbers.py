@@ -1,7 +1,7 @@
 """Rational numbers with which a method's own step is computed without any rounding."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -198,15 +198,40 @@ def factor_of(array: NDArray[Any], number: Any) -> Any:
 
 
 def congruent(matrix: NDArray[Any], outer: NDArray[Any]) -> NDArray[Any]:
-    """Return outer' matrix outer, of floats or of rational numbers, for a symmetric matrix."""
+    """Return outer' matrix outer, of floats or of rational numbers, for a symmetric matrix.
+
+    Rational numbers that are 0 are skipped, and the result is computed above its diagonal only.
+    """
     if not outer.size or outer.dtype != object:
         return np.asarray(outer.T @ matrix @ outer)
-    places = np.flatnonzero(matrix.any(axis=1))
-    if not len(places):
-        return zeros(*[outer.shape[1]] * 2, exact=True)
-    t = fmpq_mat(outer[places].tolist())
-    product = t.transpose() * fmpq_mat(matrix[np.ix_(places, places)].tolist()) * t
-    return np.array(product.tolist(), dtype=object)
+    rows = outer.tolist()
+    half = _combined(matrix.tolist(), rows)
+    found = zeros(len(half), len(half), exact=True)
+    for j, column in enumerate(_combined(list(zip(*half, strict=True)), rows, triangle=True)):
+        found[j, : j + 1] = found[: j + 1, j] = column
+    return found
+
+
+def _combined(
+    vectors: Sequence[Sequence[Rational]],
+    factors: Sequence[Sequence[Rational]],
+    *,
+    triangle: bool = False,
+) -> list[Sequence[Rational]]:
+    """Return sums of vectors, one with each column of factors, most of which are 0.
+
+    Of a ``triangle`` only the first j + 1 entries of the sum j are computed.
+    """
+    nothing = [fmpq(0)] * len(vectors[0])
+    found = [nothing[: j + 1] if triangle else nothing for j in range(len(factors[0]))]
+    for vector, row in zip(vectors, factors, strict=True):
+        for j, x in enumerate(row):
+            if x:
+                own = vector[: len(found[j])]
+                added = own if x == 1 else [x * y for y in own]
+                pairs = zip(found[j], added, strict=True)
+                found[j] = [a + y if a and y else a or y for a, y in pairs]
+    return found
 
 
 def exact_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
