@@ -60,24 +60,13 @@ class FormProgramme:
     proving: list[int] = field(default_factory=list)
 
     @cached_property
-    def bounding(self) -> list[str]:
-        """The inequality that bounds the value at each evaluation."""
-        functions = (one.function for one in self.step.symbols.evaluations)
-        return [f"{name}: point {place} to solution" for place, name in enumerate(functions)]
-
-    @cached_property
-    def others(self) -> list[str]:
-        """All other inequalities."""
-        return [name for name in self.step.inequalities if name not in self.bounding]
-
-    @cached_property
     def bounds(self) -> list[RationalForm]:
         """What is at least 0 of the gradients in Psi and of their points."""
         found, forms = [], self.step.symbols.now
         for place, one in enumerate(self.step.symbols.evaluations):
             if any(block[one.gradient].any() for form in forms for block in form.blocks):
                 back = f"{one.function}: solution to point {place}"
-                pair = (self.step.inequalities[name] for name in (self.bounding[place], back))
+                pair = (self.step.inequalities[name] for name in (self.step.bounding[place], back))
                 found.append(next(pair).plus(fmpq(1), next(pair)))
         return found
 
@@ -92,7 +81,7 @@ class FormProgramme:
     @cached_property
     def table(self) -> fmpq_mat:
         """What maps (1, t, u) to all weights and multipliers."""
-        extra = [ZERO] * (len(self.others) + len(self.bounds))
+        extra = [ZERO] * (len(self.step.others) + len(self.bounds))
         sizes, unit = [*self.sizes, *extra], [*self.unit, *extra]
         size = sum(a * b for a, b in zip(sizes, unit, strict=True))
         lead = sizes.index(fmpq(1))
@@ -104,11 +93,10 @@ class FormProgramme:
     @cached_property
     def programme(self) -> RatioProgramme:
         """The programme of t and u."""
-        step, unused = self.step, len(self.others) + len(self.bounds)
-        bounded = [step.inequalities[name] for name in self.others]
+        step, unused = self.step, len(self.step.others) + len(self.bounds)
+        bounded = [step.inequalities[name] for name in step.others]
         now, after, taken = (
-            [self._without_values(form) for form in forms]
-            for forms in (step.now, step.after, bounded)
+            list(map(step.without_values, forms)) for forms in (step.now, step.after, bounded)
         )
         nothing = combination([ZERO], now[:1])
         least = combination(self.floor, step.now)
@@ -143,12 +131,6 @@ class FormProgramme:
             ConeProgramme.of(gain, above, lines), ConeProgramme.of(gain, below, slopes)
         )
 
-    def _without_values(self, form: RationalForm) -> RationalForm:
-        """Return a form plus what bounds its values, which are kept beside."""
-        bounds = [self.step.inequalities[name] for name in self.bounding]
-        reduced = combination([fmpq(1), *(-value for value in form.values)], [form, *bounds])
-        return RationalForm(reduced.blocks, form.values)
-
     def _mapped(self, entries: Sequence[Any]) -> fmpq_mat:
         """Return what maps (1, t, u) to sums of entries, which each unknown has some of."""
         return flat(entries) * self.table
@@ -170,7 +152,7 @@ class FormProgramme:
         t, multipliers = proofs.at(proofs.inside)
         size = sum(a * b for a, b in zip(self.sizes, self.unit, strict=True))
         start = [t, *[ZERO] * (len(self.unit) - 1)]
-        start += [multipliers[name] / size for name in self.others]
+        start += [multipliers[name] / size for name in self.step.others]
         for power in range(SMALLEST_LIFT):
             lifted = [*start, *[fmpq(1, 16**power)] * len(self.bounds)]
             if Surroundings.of(self.programme, lifted) is not None:

@@ -71,14 +71,14 @@ class NearForms:
             if not any(own[j].any() for own in programme.squares)
         ]
         cost = np.sum([one / (one @ first) for one in diagonals], axis=0)
-        unused = [ZERO] * (len(programme.others) + len(programme.bounds))
+        unused = [ZERO] * (len(programme.step.others) + len(programme.bounds))
         _, _, *gain = (fmpq_mat([[*(-cost), *unused]]) * programme.table).entries()
         close = ROUGH * len(diagonals) / abs(float(value_of(gain, found)))
         end = follow(ConeProgramme(gain, sums, lines), found, close, bounded=False).numbers
         there = Surroundings.of(programme.programme, (t, *end))
         if there is None:
             raise Refusal("no form that is small is found; state a potential")
-        multipliers = there.numbers[-len(unused) :][: len(programme.others)]
+        multipliers = there.numbers[-len(unused) :][: len(programme.step.others)]
         return cls(programme, there, list(multipliers))
 
     @cached_property
@@ -127,7 +127,7 @@ class NearForms:
     @cached_property
     def _rows(self) -> list[int]:
         """The rows that are not about the form alone."""
-        first, count = 1 + len(self.programme.unit), len(self.programme.others)
+        first, count = 1 + len(self.programme.unit), len(self.programme.step.others)
         lines = self.programme.programme.above.lines.tolist()
         slower = self.programme.programme.below.lines.tolist()
         return [

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import ctx
 from proofs_by_rule import QUICK, by_rule
 
 from certibit.data.errors import Refusal
@@ -15,6 +16,8 @@ from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.cones.cone_programme import BITS
+from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.diana_law import DIANA_LAW
 from certibit.theory.laws.feedback_laws import EF21_LAW, EF_LAW
@@ -22,6 +25,7 @@ from certibit.theory.proofs.rational_algebra import ldl
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.worlds.symbolic.exact_numbers import (
     Exact,
+    congruent,
     exact_parameters,
     fraction,
     rational,
@@ -34,6 +38,11 @@ LINEAR = {
     if card.theorems and name != "5gcs-cc"
 }
 
+
+SMALL = {
+    name: class_setting(METHODS[name].method, 3, 10.0, 4.0 if name == "diana" else None, None, 1)
+    for name in ("gd", "diana", "scaffold")
+}
 
 EVERY = [(name, rule) for name in LINEAR for rule in LINEAR[name].rules]
 
@@ -177,3 +186,35 @@ def test_factors_of_rational_matrices(seed):
     floats = np.array([[float(fraction(x)) for x in row] for row in positive])
     shift = rational(float(np.linalg.eigvalsh(floats)[0]) + 1e-3)
     assert ldl(positive - rationals(np.eye(4, dtype=int)) * shift) is None
+
+
+def test_a_congruence_of_mostly_zeros():
+    rng = np.random.default_rng(0)
+    half, outer = rng.integers(-3, 4, (5, 5)), rng.integers(-2, 3, (5, 7))
+    outer[rng.random(outer.shape) < 0.5] = 0
+    found = congruent(rationals(half + half.T) / 7, rationals(outer) / 3)
+    assert (63 * found == outer.T @ (half + half.T) @ outer).all()
+
+
+@pytest.mark.parametrize("name", ["gd", "diana", "scaffold"])
+@pytest.mark.parametrize(("floats", "alike"), [(1.0, True), (-1.0, False)], ids=["no", "planted"])
+def test_floats_refute_no_proof_that_is_short(name, floats, alike, monkeypatch):
+    """Without them the proof is the same, and the planted fault is that they refute all."""
+    method, where = METHODS[name].at(SMALL[name]), SMALL[name]
+    proof = certify(method, where)
+    monkeypatch.setattr(Surroundings, "lowest", lambda *_: floats)
+    again = certify(method, where)
+    assert ((proof.exact, proof.multipliers) == (again.exact, again.multipliers)) is alike
+
+
+@pytest.mark.parametrize("bits", [BITS // 2, BITS])
+def test_a_bound_takes_all_bits_where_half_of_them_give_none(bits, monkeypatch):
+    """With none in any number of bits there is none."""
+    bound = Surroundings._bound
+
+    def none_below(here, *given):
+        return np.inf if ctx.prec <= bits else bound(here, *given)
+
+    monkeypatch.setattr(Surroundings, "_bound", none_below)
+    proof = certify(DIANA(gamma=0.02, alpha=0.1), FunctionClass(n=10, mu=1, L=10, omega=9))
+    assert (proof.bound < np.inf) is (bits < BITS)

@@ -22,7 +22,7 @@ from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.outcomes import Scripted, outcomes
-from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum
+from certibit.theory.worlds.symbolic.interpolation import Form
 
 D = 3
 MU, L = 1.0, 20.0
@@ -30,6 +30,12 @@ RAND_1 = RandK(1)
 
 EXACT = ["gd", "agd", "diana", "marina", "dasha", "locodl", "scaffnew", "scaffold", "fedcomgate"]
 """Methods on any n >= 1 whose forms are exact for rand-1; CompressedScaffnew and TAMUNA too."""
+
+
+def weighted_sum(weights, forms):
+    """Return the sum of multiples of at least one form."""
+    first, *others = (form * w for w, form in zip(weights, forms, strict=True))
+    return sum(others, start=first)
 
 
 class Rand1Channel(Scripted):

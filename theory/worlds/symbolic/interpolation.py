@@ -52,12 +52,6 @@ class Form:
     __rmul__ = __mul__
 
 
-def weighted_sum(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
-    """Return the weighted sum of at least one form."""
-    first, *others = (form * w for w, form in zip(weights, forms, strict=True))
-    return sum(others, start=first)
-
-
 def lost(error: MessageError, functions: FunctionClass, value: Form | None = None) -> Form:
     """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind; omega for noise.
 
