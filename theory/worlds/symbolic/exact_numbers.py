@@ -217,7 +217,7 @@ def _combined(
     factors: Sequence[Sequence[Rational]],
     *,
     triangle: bool = False,
-) -> list[Sequence[Rational]]:
+) -> list[list[Rational]]:
     """Return sums of vectors, one with each column of factors, most of which are 0.
 
     Of a ``triangle`` only the first j + 1 entries of the sum j are computed.
