@@ -81,14 +81,15 @@ def _compiled_code(config: pytest.Config) -> Path | None:
 def modules_of_others() -> Iterator[None]:
     """Forget the modules that a test wrote: they would count as part of later tests' programs.
 
-    The tree may itself lie among temporary files, as a copy with a planted fault does.
+    The tree, and the environment, may themselves lie among temporary files, as a copy with a
+    planted fault does.
     """
     before = set(sys.modules)
     yield
     written = tempfile.gettempdir() + os.sep
     for name in set(sys.modules) - before:
         file = getattr(sys.modules[name], "__file__", None) or ""
-        if file.startswith(written) and not file.startswith(str(_ROOT)):
+        if file.startswith(written) and not file.startswith((str(_ROOT), sys.prefix)):
             del sys.modules[name]
 
 

@@ -24,7 +24,6 @@ from certibit.solvers.fast import compiled_solve, messages
 from certibit.solvers.fast.columns import Columns
 from certibit.solvers.fast.entries import Entries
 from certibit.solvers.fast.fast_world import FastOracle
-from certibit.solvers.fast.lazy_gradient import LazyGradient
 from certibit.solvers.fast.messages import received
 
 
@@ -103,12 +102,6 @@ def spread_numbers(problem: Any, runs: int, seconds: float) -> Spread:
     one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
     plain = _without(other, natural.Natural, "uniforms", lambda compressor, d: d)
     return compared(one, plain, seconds, DRAWN_AHEAD)
-
-
-def rounded_in_blocks(problem: Any, runs: int, seconds: float) -> Spread:
-    """Gradients are rounded block by block, and the message is kept as exponents."""
-    one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
-    return compared(one, _without(other, LazyGradient, "terms", None), seconds, DRAWN_AHEAD)
 
 
 def written_out(problem: Any, runs: int, seconds: float) -> Spread:
@@ -221,7 +214,6 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local solves on the features of the rows (5GCS-CC)": solves_on_own_features,
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
-    "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
     "entries in compiled passes (rand-2)": partial(compiled_entries, name="rand-k:2"),
     "vectors written out for messages of d/4 entries (ADIANA)": written_out,
     "entries drawn and written by one call (rand-1)": kept_entries,

@@ -35,7 +35,9 @@ def test_processes_that_start_together_compile_once(tmp_path):
         for _ in range(3)
     ]
     answers = [process.communicate()[0].strip() for process in processes]
-    assert sorted(answers) == ["0", "0", "1"]
+    *others, first = sorted(map(int, answers))
+    assert others == [0, 0]
+    assert first > 0
 
 
 def one_more(number):

@@ -118,8 +118,8 @@ _ON_DIANA = [
      'self._shared("client coins", self.n)', 'self._shared("coin", self.n)'),
     ("coins: the same in the cohort and for the owners", CHANNEL,
      'self._ranks("ownership", outside)', 'self._ranks("cohort", outside)'),
-    ("coins: the schedule by the stream of the coin", CHANNEL,
-     'self.streams.uniform("round", self.runs', 'self.streams.uniform("coin", self.runs'),
+    ("coins: the schedule by the stream of the coin", "solvers.simulation.randomness",
+     'self.uniform("round", runs, (1, 1))', 'self.uniform("coin", runs, (1, 1))'),
     ("coins: the third client tosses what the first two agree on", CHANNEL,
      'return self._shared("client coins", self.n) < self._once(',
      'u = self._shared("client coins", self.n); u[2:3] = abs(u[:1] - (u[1:2] >= 0.5) * (1 - 1e-9)'
