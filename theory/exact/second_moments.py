@@ -7,16 +7,22 @@ map of a few numbers for any n, whose adjoint is the map of the second moments. 
 is the asymptotic contraction factor per iteration.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.simulation.iteration import theorem_step
+from certibit.theory.cones.triangles import (
+    from_triangle,
+    triangle,
+    triangle_places,
+    triangle_weights,
+)
 from certibit.theory.exact.spectral_radius import spectral_radius
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential
@@ -147,7 +153,8 @@ class SecondMoments:
         """
         blocks = list(self.blocks(form))
         least = ROUNDED * max(float(np.diag(block).max(initial=0.0)) for block in blocks)
-        return spectral_radius(self.step, _coordinates(_evened(block, least) for block in blocks))
+        even = [triangle(_evened(block, least)) for block in blocks]
+        return spectral_radius(self.step, np.concatenate(even))
 
     def form(self, potential: Potential, functions: FunctionClass) -> Matrix:
         """Return the coordinates of a potential of a class of functions."""
@@ -171,14 +178,8 @@ class SecondMoments:
 
     def blocks(self, form: Matrix) -> Iterator[Matrix]:
         """Yield the blocks of a form."""
-        start = 0
-        for kernel in self.kernels:
-            size = kernel.shape[1]
-            block, (low, lengths) = np.zeros((size, size)), _lower(size)
-            end = start + len(lengths)
-            block[low] = form[start:end] / lengths
-            yield np.tril(block) + np.tril(block, -1).T
-            start = end
+        lengths = [k * (k + 1) // 2 for k in (kernel.shape[1] for kernel in self.kernels)]
+        yield from map(from_triangle, np.split(form, np.cumsum(lengths)[:-1]))
 
 
 def _forms(s: Any, problem: QuadraticProblem, kernels: Blocks) -> Iterator[Matrix]:
@@ -204,8 +205,8 @@ def _forms(s: Any, problem: QuadraticProblem, kernels: Blocks) -> Iterator[Matri
         parts = stacked[:, inside] - means[:, None] if place else means[:, None]
         vectors = np.tensordot(kernel[:known].T, parts, axes=1)
         weights = counts[inside] / frame.counts[place - 1] if place else np.ones(1)
-        low, lengths = _lower(len(vectors))
-        for a, b, length in zip(*low, lengths, strict=True):
+        k = len(vectors)
+        for a, b, length in zip(*triangle_places(k), triangle_weights(k), strict=True):
             gram = length / 2 * np.einsum("m,mur,mvr->ruv", weights, vectors[a], vectors[b])
             yield gram + gram.transpose(0, 2, 1)
 
@@ -219,9 +220,7 @@ def _restricted(gram: Matrix, problem: QuadraticProblem, kernels: Blocks) -> Mat
     parts, frame = [], problem.frame
     blocks = frame.blocks(gram, problem.basis)
     for kernel, block, count in zip(kernels, blocks, (1, *frame.counts), strict=True):
-        if kernel.shape[1]:
-            low, lengths = _lower(kernel.shape[1])
-            parts.append(count * lengths * (kernel.T @ block @ kernel)[low])
+        parts.append(count * triangle(kernel.T @ block @ kernel))
     return np.concatenate(parts)
 
 
@@ -241,19 +240,3 @@ def _evened(block: Matrix, least: float) -> Matrix:
         left = left - np.outer(vector, vector)
         even += np.outer(vector, vector) / (vector @ vector)
     return even
-
-
-def _coordinates(blocks: Iterable[Matrix]) -> Matrix:
-    """Return a form by its coordinates, as :meth:`SecondMoments.blocks` takes them apart."""
-    parts = []
-    for block in blocks:
-        low, lengths = _lower(len(block))
-        parts.append(lengths * block[low])
-    return np.concatenate(parts)
-
-
-@lru_cache(maxsize=32)
-def _lower(size: int) -> tuple[tuple[Matrix, Matrix], Matrix]:
-    """Return the places of a lower triangle, and sqrt(2) for those that stand twice, else 1."""
-    low = np.tril_indices(size)
-    return low, np.where(low[0] == low[1], 1.0, 2**0.5)
