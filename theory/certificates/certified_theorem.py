@@ -34,46 +34,28 @@ class CertifiedTheorem(Theorem):
 
     def conditions(self, m: Method, setting: Setting) -> tuple[Condition, ...]:
         """Return what the function class of the certificate covers."""
-        functions = self.certificate.functions
+        functions, needs = self.certificate.functions, m.needs
         other = float(m != self.certificate.method)
-        conditions = [
-            Condition("the parameters are those of the certificate", other, 0.0),
-            Condition("n of the certificate <= n", functions.n, setting.n),
-            Condition("n <= n of the certificate", setting.n, functions.n),
-            Condition("mu of the certificate <= mu", functions.mu, setting.mu),
-            Condition("L <= L of the certificate", setting.L, functions.L),
-        ]
-        if m.needs.shared_minimiser:
+        found = [Condition("the parameters are those of the certificate", other, 0.0)]
+        at_least, at_most = ["n", "mu"], ["n", "L"]
+        for end, need in (("", needs.compressor), ("_down", needs.downlink)):
+            at_least += [f"alpha{end}"] * (need == "contractive")
+            at_most += [f"omega{end}"] * (need == "unbiased")
+        for name in at_least:
+            least = getattr(functions, name)
+            least = 1.0 if least is None else least  # uncompressed vectors
+            statement = f"{name} of the certificate <= {name}"
+            found.append(Condition(statement, least, getattr(setting, name)))
+        for name in at_most:
+            statement = f"{name} <= {name} of the certificate"
+            found.append(Condition(statement, getattr(setting, name), getattr(functions, name)))
+        if needs.shared_minimiser:
             unlike = float(not setting.shared_minimiser)
-            conditions.append(Condition("all f_i have the same minimiser", unlike, 0.0))
-        if functions.alpha is not None and m.needs.compressor == "contractive":
-            conditions.append(
-                Condition("alpha of the certificate <= alpha", functions.alpha, setting.alpha)
-            )
-        if m.needs.compressor == "unbiased":
-            conditions.append(
-                Condition("omega <= omega of the certificate", setting.omega, functions.omega)
-            )
-        if m.needs.downlink == "unbiased":
-            conditions.append(
-                Condition(
-                    "omega_down <= omega_down of the certificate",
-                    setting.omega_down,
-                    functions.omega_down,
-                )
-            )
-        if m.needs.downlink == "contractive":
-            conditions.append(
-                Condition(
-                    "alpha_down of the certificate <= alpha_down",
-                    functions.alpha_down or 1.0,
-                    setting.alpha_down,
-                )
-            )
+            found.append(Condition("all f_i have the same minimiser", unlike, 0.0))
         if functions.deterministic:
             drawn = float(not setting.deterministic)
-            conditions.append(Condition("compressors that draw nothing", drawn, 0.0))
-        return tuple(conditions)
+            found.append(Condition("compressors that draw nothing", drawn, 0.0))
+        return tuple(found)
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the terms with the weights that were found."""
