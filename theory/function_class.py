@@ -363,16 +363,6 @@ class FunctionClass:
         """Return mu and L of the clients of a kind, or of g, whose kind is -1."""
         return (self.mu, self.L) if kind < 0 else (self.kinds[kind].mu, self.kinds[kind].L)
 
-    def rounder(self, kappa: float) -> Self:
-        """Return the functions of the class with L_i/mu_i <= kappa: those with larger mu_i."""
-        most = np.inf if self.L_f is None else self.L_f / 2
-
-        def mu(one: Self | ClientClass) -> float:
-            return max(one.mu, min(one.L / kappa, most))
-
-        classes = tuple(replace(one, mu=mu(one)) for one in self.classes)
-        return replace(self, mu=mu(self), classes=classes)
-
     def contracting(self, alpha: float) -> Self:
         """Return the class with messages of B(alpha) in the place of its compressors."""
         classes = tuple(replace(one, omega=0.0, alpha=alpha) for one in self.classes)

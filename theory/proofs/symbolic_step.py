@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import permutations
 from typing import Any
@@ -112,37 +112,6 @@ class SymbolicStep:
     equalities: dict[str, Form] = field(default_factory=dict)
     pairs: dict[int, int] = field(default_factory=dict)
     sampled_at: dict[int, tuple[int, ...]] = field(default_factory=dict)
-
-    def rounder(self, kappa: float) -> "SymbolicStep":
-        """Return the same step for the functions of the class with L_i/mu_i <= kappa.
-
-        Only mu changes: in the inequalities, and in what a function value is more than its
-        (mu/2) |x - x*|^2.
-        """
-        functions = self.functions.rounder(kappa)
-        found = interpolation(self.evaluations, functions)
-        unit = self.method.gradient
-
-        def changed(form: Form) -> Form:
-            for place in np.flatnonzero(form.values).tolist():
-                one = self.evaluations[place]
-                share = functions.n if one.kind < 0 else functions.kinds[one.kind].count
-                more = functions.curvature(one.kind)[0] - self.functions.curvature(one.kind)[0]
-                factor = form.values[place] * more * share / (2 * functions.n)
-                blocks = tuple(factor * np.outer(p, p) for p in one.point)
-                form = form + Form(blocks, 0 * form.values)
-            return form
-
-        return replace(
-            self,
-            functions=functions,
-            now=tuple(map(changed, self.now)),
-            after=tuple(map(changed, self.after)),
-            inequalities={
-                name: found[name] * unit if name in found else form
-                for name, form in self.inequalities.items()
-            },
-        )
 
 
 def symbolic_step(
