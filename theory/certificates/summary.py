@@ -15,7 +15,7 @@ from certibit.solvers.registry import extension
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import Weights
-from certibit.theory.certificates.largest_step import step_limit
+from certibit.theory.certificates.largest_step import largest_step, steps_of
 from certibit.theory.certificates.search import setting
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass, rand_k_of
@@ -241,7 +241,12 @@ def account(
         except Refusal as refusal:
             unattained = str(refusal)
     _require_room(method, attained, certificate.factor)
-    name, again = card.step_size, weights if stated else "free"
+    limit = math.nan
+    if (name := card.step_size) is not None:
+        again: Weights = weights if stated else "free"
+        start = float(getattr(method, name))
+        change = steps_of(method, name)
+        limit = largest_step(change, functions, start, again, potential=potential)
     return Account(
         given,
         where,
@@ -249,7 +254,7 @@ def account(
         1 - theorem.rate(given, where) if theorem else math.nan,
         certificate,
         name,
-        math.nan if name is None else step_limit(method, name, functions, again, potential),
+        limit,
         attained,
         diverging.divergence(run, functions, proved)
         if diverging and certificate.decrease <= 0

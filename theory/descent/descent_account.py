@@ -2,8 +2,7 @@
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import scipy
 
@@ -12,7 +11,7 @@ from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.card import Card
-from certibit.theory.certificates.largest_step import limits
+from certibit.theory.certificates.largest_step import limits, steps_of
 from certibit.theory.certificates.summary import verdict
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
@@ -200,10 +199,11 @@ def descent_limit(
     >>> round(found, 2)
     2.0
     """
+    change = steps_of(method, name)
 
     def descends(step: float) -> bool:
         with suppress(Refusal):
-            return has_descent(_with(method, name, step), functions, growth=growth)
+            return has_descent(change(step), functions, growth=growth)
         return False
 
     low, high = limits(descends, getattr(method, name), accuracy)
@@ -215,11 +215,12 @@ def _best_step(
 ) -> tuple[float, float]:
     """Return a step size with a large c, and c; it is searched below the largest step."""
     tried: dict[float, float] = {}
+    change = steps_of(method, name)
 
     def lost(part: float) -> float:
         step = float(part * largest)
         try:
-            tried[step] = largest_constant(_with(method, name, step), functions)
+            tried[step] = largest_constant(change(step), functions)
         except Refusal:
             return largest
         return -tried[step]
@@ -231,8 +232,3 @@ def _best_step(
         options={"maxiter": MOST_STEPS, "xatol": ACCURACY},
     )
     return max(tried.items(), key=lambda pair: pair[1], default=(math.nan, math.nan))
-
-
-def _with(method: Method, name: str, step: float) -> Method:
-    changes: Any = {name: step}
-    return replace(method, **changes)

@@ -2,14 +2,12 @@
 
 import math
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
-from certibit.theory.certificates.largest_step import limits
+from certibit.theory.certificates.largest_step import limits, steps_of
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_account import ACCURACY, ROUNDED, DescentAccount
 from certibit.theory.descent.descent_certificate import DescentCertificate
@@ -45,15 +43,16 @@ def factor_account(
     def certified(m: Method, least: float | None = None) -> DescentCertificate:
         return certify_descent(m, functions, psi or "search", "potential", least)
 
-    def contracts(step: float) -> bool:
-        changes: Any = {name: step}
-        with suppress(Refusal):
-            return certified(replace(method, **changes)).c > 0
-        return False
-
     least = (1 - promise.factor) * (1 - ROUNDED) if promise and promise.e else None
     proof, limit = certified(method, least), math.nan
     if name is not None and isinstance(psi, Theorem):
+        change = steps_of(method, name)
+
+        def contracts(step: float) -> bool:
+            with suppress(Refusal):
+                return certified(change(step)).c > 0
+            return False
+
         low, high = limits(contracts, getattr(method, name), ACCURACY)
         limit = high if high == math.inf else low
     return DescentAccount(

@@ -83,8 +83,7 @@ def test_compressed_gradients_of_two_clients_may_cancel():
     assert ends["compressed-gd"] == pytest.approx(1.0)
     assert ends["ef"] < 1e-3
     functions = FunctionClass(2, mu=1.0, L=30.0, alpha=0.5)
-    with pytest.raises(ValueError, match="no step size"):
-        largest_step(CompressedGD, functions, 1.0)
+    assert np.isnan(largest_step(CompressedGD, functions, 1.0))
 
 
 class Distance:
@@ -105,8 +104,7 @@ def test_several_clients_are_certified_up_to_where_their_messages_may_cancel(kap
     step = largest_step(CompressedGD, below, 1.0, potential=Distance())
     proved = certify(CompressedGD(step / 2), below, potential=Distance())
     assert proved.verify() == proved.factor < 1
-    with pytest.raises(ValueError, match="no step size"):
-        largest_step(CompressedGD, above, 1.0, potential=Distance())
+    assert np.isnan(largest_step(CompressedGD, above, 1.0, potential=Distance()))
     # H e_1 = kappa^(1/2) (edge, +-(1 - edge^2)^(1/2)): half the difference of mu and L is turned.
     turned = np.sqrt(kappa * (1 - edge**2))
     along = kappa * edge / np.sqrt(kappa)

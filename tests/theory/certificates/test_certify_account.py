@@ -18,7 +18,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.certificates import summary
-from certibit.theory.certificates.largest_step import limits, step_limit
+from certibit.theory.certificates.largest_step import largest_step, limits
 from certibit.theory.certificates.search import certified_cost, objective_value, optimise
 from certibit.theory.certificates.summary import account, class_setting, verdict
 from certibit.theory.contradiction import ContradictionError
@@ -80,7 +80,7 @@ def test_a_limit_is_between_what_works_and_what_does_not(start):
 
 @pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])
 def test_the_step_limit_is_found_from_both_sides(gamma, largest):
-    found = step_limit(GD(gamma), "gamma", FunctionClass(3, 1.0, 10.0))
+    found = largest_step(GD, FunctionClass(3, 1.0, 10.0), gamma)
     assert found == pytest.approx(largest, rel=1e-3)
 
 
