@@ -299,7 +299,8 @@ class DescentProgramme:
         if found is None:
             raise Refusal(
                 "no descent is proved: whatever multiples of the inequalities are added, Psi may "
-                "grow without a bound in one step; take a smaller step size"
+                "grow without a bound in one step; take a smaller step size or, where noise grows "
+                "with the gradients of clients that differ, bound their dissimilarity (zeta)"
             )
         return found
 
