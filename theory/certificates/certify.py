@@ -25,7 +25,7 @@ from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 GIVEN_UP = 1e-6
-"""Relative part of a decrease that a proof with a stated or with a readable form may miss."""
+"""Relative loss of decrease that is accepted for a potential that is stated, or can be read."""
 
 
 @one_thread()
@@ -94,7 +94,7 @@ def certify(
 
 
 def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potential]) -> Certificate:
-    """Return the proof for a potential that is searched for, or for a stated one if better."""
+    """Return the best proof among a potential that is searched for and the stated potentials."""
     found: list[Certificate] = []
     known: list[tuple[Any, ...]] = []
     for potential in stated:
@@ -164,7 +164,7 @@ def chosen_potential(
 ) -> tuple[Potential, Weights]:
     """Return the potential of a method's first theorem, or one that is searched for.
 
-    The weights of one that was searched for are good already.
+    A potential that was searched for keeps its weights, which the search has optimised.
     """
     theorem = next(iter(card_of(method).theorems), None)
     if theorem is not None:

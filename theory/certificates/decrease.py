@@ -1,4 +1,4 @@
-"""The decrease of one step, proved, without what makes its proof short."""
+"""The proved decrease of one step, without the search for a proof with few digits."""
 
 from collections.abc import Sequence
 from math import inf
@@ -25,10 +25,10 @@ def best_decrease(
     trusted: bool = True,
     least: float | None = None,
 ) -> float:
-    """Return what :func:`~certibit.theory.certificates.certify.certify` proves, rounded.
+    """Return the decrease that :func:`~certibit.theory.certificates.certify.certify` proves.
 
-    With a ``least`` it only tells whether that is exceeded. What is ``trusted``
-    is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
+    With ``least`` the result only says whether that decrease is above or below it. ``trusted`` is
+    explained in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def exact_weights(weights: Sequence[float]) -> tuple[Rational, ...]:
     Raises
     ------
     Refusal
-        If it is not defined or not at least 0.
+        If a weight is negative, infinite or NaN.
     """
     if not all(0 <= weight < inf for weight in weights):
         raise Refusal(

@@ -21,10 +21,10 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 
 GROWTH = 1e3
-"""A run has diverged when f - f* is so many times its start."""
+"""A run has diverged when f - f* exceeds its first value by this factor."""
 
 LONGEST_RUN = 20_000
-"""Iterations after which a run that has not diverged is given up."""
+"""Most iterations of a run; a run that takes so many has not diverged."""
 
 
 def divergence(
@@ -68,7 +68,7 @@ def divergence(
 def _candidates(
     method: Method, functions: FunctionClass, potential: Potential | None, seed: int
 ) -> Iterator[tuple[Quadratic, Compressor | None]]:
-    """Return the worst case of one step, then problems with curvatures mu and L_i only."""
+    """Yield the worst case of one step, then problems whose curvatures are mu and L_i only."""
     try:
         worst = worst_instance(method, functions, potential, seed)
         yield worst.problem, worst.compressor

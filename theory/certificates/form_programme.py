@@ -1,4 +1,4 @@
-"""All forms and all proofs of one step as one programme: the form with the best decrease."""
+"""One programme for a Lyapunov function and its proof: the form with the largest decrease."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,35 +22,38 @@ from certibit.theory.proofs.rational_step import RationalForm, RationalStep, com
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-7
-"""Relative distance of a decrease to that of the best form at which a search ends."""
+"""A search ends when its decrease is relatively so close to that of the best form."""
 
 SMALLEST_WEIGHT = rational(1e-6)
-"""How small a potential with free weights may become, against that with the given ones."""
+"""Lower bound on the sum of the terms with free weights, relative to the given weights."""
 
 SMALLEST_LIFT = 50
-"""How many powers of 1/16 are tried as the multiple of gradient bounds to begin with."""
+"""Number of powers of 1/16 that are tried as the first multiplier of the gradient bounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class FormProgramme:
-    """Maximise t such that (1 - t) Psi - E[Psi+] is at least multiples of what is at least 0.
+    """Maximise t such that (1 - t) Psi - E[Psi+] minus multiples of the inequalities is >= 0.
 
-    The unknowns are the weights of the terms of Psi, the sum of whose sizes is 1, the multipliers,
-    and those of the bounds of gradients in Psi. The multiplier of what bounds the value at an
-    evaluation from below by 0 is what is left of this value: it is no unknown, but a row.
+    The unknowns are the weights of the terms of Psi, normalised such that their sizes sum to 1, the
+    multipliers of the inequalities, and the multipliers of the bounds of gradients in Psi. All
+    function values cancel, which determines the multiplier of each inequality "f at a point is at
+    least f*": this multiplier is no unknown, but a row that is at least 0.
 
     Attributes
     ----------
     step : RationalStep
         With the terms of Psi.
     squares : sequence of (terms, k, k)
-        The matrices that the terms add up to, which are at least 0; of function values they are 0.
+        The matrices of the terms, whose sum with the weights of Psi is positive semidefinite; 0
+        for function values.
     unit : (terms,)
-        The form of which these matrices are 1, and all function values: the search begins there.
+        The form whose matrices are identities, plus all function values: the search begins there.
     floor : (terms,)
-        What the form is at least, with multiples of the bounds.
+        A lower bound on the form, up to multiples of the bounds of gradients.
     proving : list of int
-        How many blocks of the programme a proof needs, the first ones; the others are of the form.
+        The number of leading blocks of the programme that prove the decrease; the other blocks
+        only concern the form.
     """
 
     step: RationalStep
@@ -61,7 +64,7 @@ class FormProgramme:
 
     @cached_property
     def bounds(self) -> list[RationalForm]:
-        """What is at least 0 of the gradients in Psi and of their points."""
+        """The inequalities between each gradient in Psi and the point where it is evaluated."""
         found, forms = [], self.step.symbols.now
         for place, one in enumerate(self.step.symbols.evaluations):
             if any(block[one.gradient].any() for form in forms for block in form.blocks):
@@ -72,7 +75,7 @@ class FormProgramme:
 
     @cached_property
     def sizes(self) -> list[Rational]:
-        """How large the terms are: the traces of their matrices, or 1 for a function value."""
+        """The size of each term: the trace of its matrices, or 1 for a function value."""
         none = np.zeros(len(self.unit), dtype=int)
         traces = sum((np.trace(own, axis1=1, axis2=2) for own in self.squares), none)
         squares = [any(own[j].any() for own in self.squares) for j in range(len(self.unit))]
@@ -80,7 +83,7 @@ class FormProgramme:
 
     @cached_property
     def table(self) -> fmpq_mat:
-        """What maps (1, t, u) to all weights and multipliers."""
+        """The matrix that maps (1, t, u) to all weights and multipliers."""
         extra = [ZERO] * (len(self.step.others) + len(self.bounds))
         sizes, unit = [*self.sizes, *extra], [*self.unit, *extra]
         size = sum(a * b for a, b in zip(sizes, unit, strict=True))
@@ -92,7 +95,7 @@ class FormProgramme:
 
     @cached_property
     def programme(self) -> RatioProgramme:
-        """The programme of t and u."""
+        """The programme in the unknowns (t, u)."""
         step, unused = self.step, len(self.step.others) + len(self.bounds)
         bounded = [step.inequalities[name] for name in step.others]
         now, after, taken = (
@@ -132,7 +135,7 @@ class FormProgramme:
         )
 
     def _mapped(self, entries: Sequence[Any]) -> fmpq_mat:
-        """Return what maps (1, t, u) to sums of entries, which each unknown has some of."""
+        """Return the matrix that maps (1, t, u) to the sum of entries, weighted by the unknowns."""
         return flat(entries) * self.table
 
     def best(
@@ -140,13 +143,12 @@ class FormProgramme:
     ) -> tuple[Rational, list[Rational]]:
         """Return the largest decrease t of a form, and its u.
 
-        The search ends before where t is more than ``enough``, or seen to remain below the
-        ``least``.
+        The search ends early when t exceeds ``enough``, or when t cannot reach ``least``.
 
         Raises
         ------
         Refusal
-            If no finite factor is proved of the form to begin with, or it is not positive.
+            If no finite factor is proved of the unit, or the unit minus the floor is not positive.
         """
         proofs = ProofProgramme(self.step, self.unit)
         t, multipliers = proofs.at(proofs.inside)
@@ -182,12 +184,12 @@ class FormProgramme:
 def best_weights(step: RationalStep, least: float | None = None) -> tuple[float, tuple[float, ...]]:
     """Return the largest decrease of a sum of the terms of a step, and their weights.
 
-    With a ``least`` it is one that tells whether there is a larger one.
+    With ``least`` the search ends when the decrease is known to be above or below it.
 
     Raises
     ------
     Refusal
-        If no finite factor is proved of the weights that are given.
+        If no finite factor is proved with the given weights.
     """
     given = step.symbols.weights
     used = [place for place, weight in enumerate(given) if weight]

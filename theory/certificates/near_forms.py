@@ -1,4 +1,4 @@
-"""Sparse forms near the best one of a search, and whether others decrease enough."""
+"""A small form whose decrease is nearly the best, and tests of other forms near it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,31 +19,31 @@ from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 GIVEN_UP = rational(3e-7)
-"""Part of the decrease that is given up for a form that is small where it may be."""
+"""Relative loss of decrease that is accepted for a form with small entries."""
 
 CLOSE = 1e-8
-"""Relative distance of the decrease of the form to that of the best multipliers."""
+"""Relative accuracy of the decrease of one form over all multipliers."""
 
 LOWER = 6
-"""To which power of 1/16 and 16 a decrease is lowered until multipliers prove it strictly."""
+"""A decrease is lowered by 16^-LOWER to 16^LOWER of it, until multipliers prove it strictly."""
 
 ROUNDING = 1e-12
-"""What a number in coordinates may be below 0."""
+"""How far below 0 a number in coordinates may be by rounding."""
 
 ROUGH = 1e-2
-"""Relative distance to the least sum of sizes at which this form is small enough."""
+"""Relative accuracy of the least sum of sizes."""
 
 
 @dataclass(frozen=True, eq=False)
 class NearForms:
-    """Forms near one that decreases by almost as much as the best.
+    """A small form whose decrease is nearly the best, and tests of forms near it.
 
     Attributes
     ----------
     programme : FormProgramme
-        Of all forms.
+        The programme of all forms.
     there : Surroundings
-        The point (t, u) of the one.
+        The small form, as a point (t, u) of the programme.
     multipliers : list
         Of the inequalities, for the last form that was found to decrease enough.
     """
@@ -54,10 +54,10 @@ class NearForms:
 
     @classmethod
     def of(cls, programme: FormProgramme, t: Rational, found: Sequence[Number]) -> "NearForms":
-        """Return the forms near the one that is least where that of a point (t, u) is small.
+        """Find a small form near the best form, which is given by its point (t, u).
 
-        It minimises the sum of the diagonal entries of its matrices and of the weights of function
-        values, all in units of those that are found.
+        The small form minimises the sum of the diagonal entries of its matrices and of the weights
+        of function values, each relative to that of the best form.
         """
         t -= GIVEN_UP * abs(t)
         above, below = programme.programme.above, programme.programme.below
@@ -83,12 +83,12 @@ class NearForms:
 
     @cached_property
     def decrease(self) -> float:
-        """What the form itself decreases by, almost."""
+        """The decrease of the small form, to a relative accuracy of ``CLOSE``."""
         return float(arb(self._end.numbers[0]))
 
     @cached_property
     def _end(self) -> PathEnd:
-        """The end of a path along which t and the multipliers change, and not the form."""
+        """The end of the path of t and the multipliers for the small form, which is fixed."""
         t, *numbers = self.there.numbers
         programme = self._proofs(numbers[: len(self.programme.unit) - 1])
         return follow(programme, (t, *self.multipliers), CLOSE, bounded=False)
@@ -116,17 +116,17 @@ class NearForms:
 
     @property
     def _bounds(self) -> list[Rational]:
-        """The multipliers of the bounds of gradients, which no proof needs."""
+        """The multipliers of the bounds of gradients: 0, as these bounds prove no decrease."""
         return [ZERO] * len(self.programme.bounds)
 
     @property
     def needed(self) -> int:
-        """How many blocks a proof needs; the others are about the form alone."""
+        """The number of blocks that prove a decrease; the other blocks only concern the form."""
         return self.programme.proving[0]
 
     @cached_property
     def _rows(self) -> list[int]:
-        """The rows that are not about the form alone."""
+        """The numbers of the rows that prove a decrease; the others only concern the form."""
         first, count = 1 + len(self.programme.unit), len(self.programme.step.others)
         lines = self.programme.programme.above.lines.tolist()
         slower = self.programme.programme.below.lines.tolist()
@@ -137,10 +137,10 @@ class NearForms:
         ]
 
     def reach(self, weights: Sequence[Rational], least: float) -> bool:
-        """Whether weights decrease by at least so much.
+        """Whether the form with these weights decreases by at least ``least``.
 
-        The dual point of the form may say that they do not, and the last multipliers that they do;
-        only if neither does, better multipliers are looked for.
+        The dual point of the small form may refute it, and the last multipliers may prove it. If
+        neither is the case, other multipliers are searched for.
         """
         free = self._free(weights)
         fixed, slower = self._seen(free)
@@ -168,14 +168,14 @@ class NearForms:
 
     @cached_property
     def _dual(self) -> Floats:
-        """The dual point of the form in coordinates, 0 where a proof needs nothing."""
+        """The dual point of the small form in coordinates; 0 for what only concerns the form."""
         end, slack = self._end, np.zeros(len(self.there.slack))
         slack[self._rows] = end.dual_rows
         rest = self.there.programme.sizes[self.needed :]
         return self.there.seen_dual([*end.dual, *(np.zeros((k, k)) for k in rest)], slack)
 
     def _free(self, weights: Sequence[Rational]) -> list[Rational]:
-        """Return the unknowns that stand for weights.
+        """Return the unknowns u of the form with these weights.
 
         Raises
         ------
@@ -191,9 +191,9 @@ class NearForms:
         return own
 
     def _seen(self, free: Sequence[Rational]) -> tuple[Floats, Floats]:
-        """Return in coordinates what is left at t, and what is lost where t grows.
+        """Return the constraints at t in coordinates, and by how much they fall as t grows.
 
-        What the form changes is computed before it is rounded.
+        Both are computed before they are rounded.
         """
         there = (self.there.numbers[0], *free, *self.multipliers, *self._bounds)
         programme = self.programme.programme

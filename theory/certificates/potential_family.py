@@ -1,7 +1,8 @@
 """All quadratic forms of the state of a method, as combinations of the squares of one step.
 
-One step is run on symbols once, with a square for every part of the state and for every pair of
-parts, so that a form, of any signs, is as much an unknown of the programme as the multipliers are.
+One step is run on symbols once, with the square of every part of the state and of the sum of every
+pair of parts as terms. Forms are the linear combinations of these terms, with weights of any sign,
+so that a form is an unknown of the programme, like the multipliers.
 """
 
 from collections.abc import Sequence
@@ -33,28 +34,28 @@ from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 SMALLEST = 1e-5
-"""How small the form may be in any direction, against where it is largest."""
+"""Lower bound on the form in every direction, relative to the sum of its sizes."""
 
 MOST_UNKNOWNS = 24
-"""With more unknowns in a step, f - f* or gradients are left out: a search would take minutes."""
+"""With more unknowns in a step the form has no f - f* or no gradients: a search takes minutes."""
 
 Weights = tuple[float, ...]
 """A form: the weights of the terms of a family."""
 
 INDEPENDENT = 1e-7
-"""Relative length of what is left of a part that does not follow from others."""
+"""Relative distance of a part from the span of the others above which it is independent."""
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """All quadratic forms of the parts of a state, in units of a start.
+    """All quadratic forms of the parts of a state, in units.
 
     Attributes
     ----------
     start : QuadraticPotential
-        Whose rows are the units; it has f - f*, too, if forms may.
+        Its rows are the units; it contains f - f* if the forms may contain it.
     step : SymbolicStep
-        One step, with the terms: f - f*, or 0, then squares of parts and of sums of two parts, and
+        One step. Its terms are f - f* (or 0), the squares of parts and of sums of two parts, and
         f - f* at other points of the state.
     model : (parts,)
         The model as a combination of the units, where gradients at it are parts.
@@ -75,7 +76,7 @@ class Family:
         values: bool = True,
         counts: tuple[int, ...] = (),
     ) -> "Family":
-        """Run a step with all parts that do not follow from others; ``counts`` are of classes."""
+        """Run a step with all independent parts; ``counts`` are the sizes of the client classes."""
         parts = _parts(method, functions, gradients, values, counts)
         start = _independent(method, functions, parts)
         step = symbolic_step(method, functions, start.spread(), trusted=True)
@@ -104,7 +105,7 @@ class Family:
     def largest(
         cls, method: Method, functions: FunctionClass, counts: tuple[int, ...] = ()
     ) -> "Family":
-        """Return the forms with all that a step allows; ``counts`` are those of classes.
+        """Return the richest family that a step allows; ``counts`` are the sizes of classes.
 
         The gradients at the model are among the vectors of the form if the next model contains no
         compression noise of the same step (true for EF21). f - f* is a term if it does not depend
@@ -135,7 +136,7 @@ class Family:
 
     @cached_property
     def matrices(self) -> tuple[Matrix, ...]:
-        """What each term adds to the matrices of means, and of deviations of each class.
+        """The matrices of each term: of the means, and of the deviations within each class.
 
         Each is (terms, k, k).
         """
@@ -152,13 +153,13 @@ class Family:
 
     @property
     def units(self) -> tuple[Matrix, ...]:
-        """The rows that the matrices are in."""
+        """The units of the means, and of the deviations within each class."""
         return self.start.mean_rows, *self.start.apart_by_kind
 
     def weights(
         self, values: float, forms: Sequence[Matrix], gaps: Sequence[float] = ()
     ) -> Weights:
-        """Return the weights of the terms that make matrices; without gaps, theirs are 0."""
+        """Return the weights of the form with given matrices; the gaps have weight 0 by default."""
         found = [values]
         for form in forms:
             pairs = form[np.triu_indices(len(form), 1)]
@@ -182,16 +183,16 @@ class Family:
     def best(
         self, close: float = CLOSE, above: float = -np.inf
     ) -> tuple[float, Weights, NearForms]:
-        """Return the largest decrease of a form, proved, a sparse one, and what is near that.
+        """Return the largest proved decrease of a form, a sparse such form, and forms near it.
 
-        It is at least 0, and with multiples of what is known of its gradients at least
-        ``SMALLEST`` of the unit, when the sum of its sizes is 1; in the direction of the model, if
-        its gradient counts, that of the model's shortest gradients.
+        The form is at least 0 and, up to multiples of the bounds of gradients, at least
+        ``SMALLEST`` of the unit, when the sum of its sizes is 1. In the direction of the model the
+        unit is reduced to what the shortest gradients there contribute, if gradients are parts.
 
         Raises
         ------
         Refusal
-            If no finite factor is proved of the unit, or no decrease ``above`` a given one.
+            If no finite factor is proved of the unit, or the decrease is not larger than ``above``.
         """
         programme = FormProgramme(
             self.exact,
@@ -218,7 +219,7 @@ class Family:
         return list(map(rational, weights[self.unused :]))
 
     def _floor(self) -> Weights:
-        """Return the unit, as small along the model as gradients there may be."""
+        """Return the unit, reduced along the model to its shortest gradients."""
         mean, *apart = self.forms(self.unit)
         if self.start.gradients:
             functions = self.step.functions
@@ -233,7 +234,7 @@ class Family:
         return tuple(np.tensordot(terms, m, axes=1) for m in self.matrices)
 
     def without_small(self, weights: Weights, small: float) -> Weights:
-        """Return a form without entries that are small beside the diagonal ones of both parts."""
+        """Return a form without entries that are small relative to their diagonal entries."""
         forms = []
         for form in self.forms(weights):
             size = np.sqrt(np.abs(np.diag(form)))
@@ -243,7 +244,7 @@ class Family:
         return self.weights(weights[0], forms, list(gaps))
 
     def without_small_parts(self, weights: Weights, small: float) -> Weights:
-        """Return a form without f - f*, and without parts, whose weights are relatively small."""
+        """Return a form without parts, or f - f*, whose weights are relatively small."""
         forms = self.forms(weights)
         largest = max(float(np.abs(form).max(initial=0.0)) for form in forms)
         kept = [np.abs(np.diag(form)) > small * largest for form in forms]
@@ -271,7 +272,7 @@ class Family:
         )
 
     def weights_of(self, potential: QuadraticPotential) -> Weights:
-        """Return a sum of squares as a form."""
+        """Return the weights of a sum of squares: the inverse of :meth:`potential`."""
         forms = []
         for units, (rows, own) in zip(self.units, potential.squares_by_kind, strict=True):
             row = rows @ np.linalg.pinv(units) if len(rows) else np.zeros((0, len(units)))
@@ -289,7 +290,7 @@ def _parts(
     values: bool,
     counts: tuple[int, ...],
 ) -> QuadraticPotential:
-    """Return the sum of the squares of all parts of a state, in natural units, perhaps f - f*."""
+    """Return the sum of the squares of all parts of a state in natural units, perhaps f - f*."""
     n, L = functions.n, functions.L
     arrays = vars(first_state(method, n))
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
@@ -311,10 +312,10 @@ def _parts(
 def _independent(
     method: Method, functions: FunctionClass, start: QuadraticPotential
 ) -> QuadraticPotential:
-    """Leave out the parts that follow from others, such as a mean that the server keeps.
+    """Leave out parts that depend on others, such as a mean that the server keeps.
 
-    Added is f - f* at the other points of the state at which f is evaluated. Deviations are looked
-    at in a class of several clients; without one, all of them stay.
+    f - f* is added at the other points of the state where f is evaluated. Whether deviations are
+    independent is decided in a class of several clients; if no class has several, all stay.
     """
     step = symbolic_step(method, functions, start)
     squares = list(step.now[int(start.values > 0) :])
@@ -350,7 +351,8 @@ def _independent(
 def _points(method: Method, step: SymbolicStep, start: QuadraticPotential) -> tuple[str, ...]:
     """Return the shared fields, but for the model, at which clients evaluate their gradients.
 
-    What is one client's own is not taken for shared: f - f* there adds points, and proves no more.
+    A field of one client is not taken for a shared field, if it is one of each client for n > 1:
+    f - f* there adds points, and proves no more.
     """
     shared = {name for name, own in start.names if not own}
     if step.functions.n == 1:

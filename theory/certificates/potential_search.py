@@ -1,6 +1,6 @@
 """The search for a potential: the quadratic form of the state with the best certified decrease.
 
-The form is an unknown of the programme. What is found is then made sparse, with short decimals.
+The form is an unknown of the programme. The best form is then made sparse, with short decimals.
 """
 
 from contextlib import suppress
@@ -17,26 +17,26 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.quadratic_potential import QuadraticPotential
 
 GIVEN_UP = 5e-7
-"""Part of the decrease that is given up for a form that can be read."""
+"""Relative loss of decrease that is accepted for a form that can be read."""
 
 MOST_CLASSES = 4
-"""Clients of more classes have the same weights: the forms grow with the square of their number."""
+"""With more classes all clients have the same weights, as the form grows with their square."""
 
 DIGITS = (12, 8, 6, 4, 3, 2)
-"""Of the decimals that are tried."""
+"""Numbers of significant digits that are tried, in this order."""
 
 ORDERED = 4
-"""Digits by which coefficients are ordered: of those that are as large, the first is first."""
+"""Significant digits by which coefficients are ordered, so that last bits change no order."""
 
 
 def searched_potential(
     method: Method, functions: FunctionClass, above: float = -np.inf
 ) -> tuple[float, tuple[QuadraticPotential, ...]]:
-    """Search the quadratic form of a state, with f - f* and gradients, whose decrease is the best.
+    """Search for the quadratic form of a state, f - f* and gradients with the largest decrease.
 
-    This decrease is returned, which is proved, and its form, :meth:`Family.best` of
-    :meth:`Family.largest`, with weights for each class of clients where these are few. Before it
-    comes one that can be read and by floats gives up no more than ``GIVEN_UP``, if there is one.
+    The result is this decrease, which is proved, and forms: first one that can be read and loses at
+    most ``GIVEN_UP`` of the decrease in floats, if there is one, then the best one, which is
+    :meth:`Family.best` of :meth:`Family.largest`. Few classes of clients have weights of their own.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def searched_potential(
 
 
 def _readable(family: Family, best: Weights, near: NearForms) -> QuadraticPotential | None:
-    """Return a sparse form with short decimals, which gives up little of the decrease; or None."""
+    """Return a sparse form with short decimals that loses little of the decrease, or None."""
     found = family.potential(best)
     least = near.decrease - GIVEN_UP * abs(near.decrease)
 
@@ -80,7 +80,7 @@ def _readable(family: Family, best: Weights, near: NearForms) -> QuadraticPotent
 
 
 def _numbers(family: Family, found: QuadraticPotential) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the places of all numbers of a form by size in natural units, the least first."""
+    """Return the places of all numbers of a form, ordered by their size in natural units."""
     start = family.start
     sizes: list[tuple[float, str, tuple[int, ...]]] = []
     if found.values:
@@ -110,7 +110,7 @@ def _with_number(
 
 
 def _rounded(found: QuadraticPotential, digits: int) -> QuadraticPotential:
-    """Return a potential whose numbers have so many digits, without squares of weight 0."""
+    """Return a potential rounded to so many digits, without squares of weight 0."""
 
     def short(numbers: Any) -> Any:
         return np.array([float(f"{x:.{digits}g}") for x in np.ravel(numbers)])

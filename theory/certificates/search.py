@@ -1,4 +1,4 @@
-"""Search for the parameters with the least certified cost."""
+"""Search for the parameters with the lowest certified cost."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -31,10 +31,10 @@ from certibit.theory.worlds.orbits import StepCost, orbits
 Objective = Literal["bits", "rounds", "gradients"]
 
 Price = Callable[[StepCost], float]
-"""What is minimised."""
+"""The price of a step, which is minimised."""
 
 _Candidate = tuple[float, Method, Setting, dict[str, float]]
-"""The logarithm of a cost, what has it and where, and the powers of its parameters' units."""
+"""The logarithm of a cost, the method, its setting, and the powers of its parameters' units."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Optimum:
     Attributes
     ----------
     method, compressor
-        What to run.
+        The method, with the parameters that were found, and its compressor.
     certificate : Certificate
         The proof of its factor, in the unit of f in which mu = 1.
     cost : Cost
@@ -106,7 +106,7 @@ def optimise(
     Parameters
     ----------
     compressors : sequence of Compressor or None
-        Those to choose from.
+        The compressors to choose from.
     downlink : float
         The weight of a bit received in the bits that are minimised.
     choices : mapping, optional
@@ -169,7 +169,7 @@ def optimise(
 def _first_certified(
     tried: Sequence[_Candidate], weights: Weights
 ) -> tuple[Certificate, Method, Setting, dict[str, float]] | None:
-    """Return the first with a proof of a decrease, whose step is tested on numbers."""
+    """Return the first candidate whose decrease is proved, with its certificate."""
     for value, method, where, powers in tried:
         if math.isfinite(value):
             with suppress(Refusal):
@@ -180,7 +180,7 @@ def _first_certified(
 
 
 def _powers(once: Method, twice: Method) -> dict[str, float]:
-    """Return the power of the unit of f that each real parameter has."""
+    """Return the power of the unit of f by which each real parameter scales."""
     ratios = {
         field.name: getattr(twice, field.name) / getattr(once, field.name)
         for field in fields(once)
@@ -200,7 +200,7 @@ def _promise(method: Method, where: Setting) -> StepCost:
 def best_parameters(
     start: Method, cost: Callable[[Method], float], evaluations: int, accuracy: float = 1e-4
 ) -> tuple[Method, float]:
-    """Return the parameters with the least cost that are found from a start, and this cost.
+    """Return the parameters with the lowest cost found from a start, and this cost.
 
     All positive real parameters are varied on a logarithmic scale by the simplex method of Nelder
     and Mead; ``accuracy`` is that of these logarithms.
@@ -253,7 +253,7 @@ def certified_cost(
 
 
 def _free_parameters(method: Method) -> tuple[list[str], list[float]]:
-    """Return the names of the parameters that are free, and their values on the scale searched."""
+    """Return the names of the free parameters, and their values on the scale of the search."""
     roles = card_of(method).roles
     pairs = [(field.name, getattr(method, field.name)) for field in fields(method)]
     free = [

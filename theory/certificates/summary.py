@@ -26,16 +26,16 @@ from certibit.theory.setting import Setting
 from certibit.theory.worlds.probing import OneStep
 
 TIGHT = 1e-4
-"""Relative distance of two decreases that counts as none: what is given up for proofs."""
+"""Relative difference of two decreases that counts as 0, as proofs lose up to so much."""
 
 CONTRADICTION = 1e-7
 """Relative excess of an attained factor over the proved one that no rounding explains."""
 
 ROUNDING = 1e-13
-"""How far a decrease in floats, 1 minus a factor, may be off."""
+"""Rounding error of a decrease that is computed as 1 minus a factor."""
 
 MOST_CLIENTS = 10**6
-"""The step is run with an entry for each: this many take a second, and memory grows with them."""
+"""The symbolic step has an entry for each client: so many clients take a second."""
 
 _WORST_CASE, _DIVERGENCE = (
     f"certibit.theory.certificates.{name}" for name in ("worst_instance", "divergence")
@@ -49,11 +49,11 @@ class Divergence:
     Attributes
     ----------
     problem, compressor
-        What it was run on.
+        The problem and the compressor of the run.
     growth : float
         Last over first f - f*; infinity where it was no longer finite.
     iterations : int
-        How many it took.
+        The number of iterations of the run.
     """
 
     problem: Quadratic
@@ -69,7 +69,7 @@ class Account:
     Attributes
     ----------
     method, setting
-        What it is about.
+        The method with its parameters, and its setting.
     title : str or None
         The theorem with the best factor of those that apply.
     published : float
@@ -82,10 +82,10 @@ class Account:
         The largest step size with a certified factor below 1, the other parameters as they are;
         NaN where none is found.
     attained : OneStep or None
-        One exact step of the class on the worst case; none where there are too many outcomes, or no
-        quadratic is the worst case.
+        One exact step of the method on the worst case; None if there are too many outcomes, or if
+        no quadratic is the worst case.
     divergence : Divergence or None
-        Where the factor is not below 1: a problem on which a run diverges, if one is found.
+        A problem on which a run diverges, if the factor is at least 1 and one is found.
     unattained : str
         Why there is no such step.
     """
@@ -103,16 +103,16 @@ class Account:
 
     @property
     def decrease(self) -> float:
-        """What is proved of 1 - factor."""
+        """The proved decrease, 1 - factor."""
         return self.certificate.decrease
 
     def require_within(self, limit: float) -> None:
-        """Hold what is proved against a decrease that no potential exceeds.
+        """Compare the certificate with a decrease that no potential exceeds.
 
         Raises
         ------
         ContradictionError
-            If more is proved.
+            If a larger decrease is proved.
         """
         if self.decrease > limit + CONTRADICTION * abs(limit) + ROUNDING:
             raise ContradictionError(
@@ -129,7 +129,7 @@ class Account:
 
     @property
     def verdict(self) -> str:
-        """In words: tight, loose by which factor, or what else."""
+        """The theorem beside the certificate, in words: tight, or loose by which factor."""
         return verdict(self.published, self.decrease)
 
 

@@ -48,8 +48,8 @@ from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
 from certibit.theory.worlds.worst_contraction import WorstContraction
 
 CLOSE, SMALL = 1e-16, 1e-11
-"""Relative distance to its bound of the decrease whose dual point is drawn, and relative size below
-which an eigenvalue of the moments is what that distance leaves of 0."""
+"""Relative distance of the decrease to its bound at the dual point that is drawn, and relative size
+below which an eigenvalue of its moments counts as 0."""
 
 RANK = 1e-7
 """Relative size below which an eigenvalue of products of gradients and points is rounding."""
@@ -58,13 +58,13 @@ LARGEST_SIZE = 120
 """Largest number of features of an instance."""
 
 MOST_NUMBERS = 1 << 25
-"""Up to so many numbers are held at once for the exact expectation: (n, d) for each of 2 n + 1."""
+"""Most numbers that the exact expectation holds at once: (n, d) for each of 2 n + 1 runs."""
 
 MOST_OUTCOMES = 500
-"""Up to so many cohorts, masks and coins are enumerated for the exact expectation."""
+"""Most cohorts, masks and coins that the exact expectation enumerates."""
 
 VALID = 1e-6
-"""Relative size below which an invariant counts as met."""
+"""Relative size below which an invariant counts as 0."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class WorstInstance:
     Attributes
     ----------
     problem : Quadratic
-        With the class's mu and, at most, its L.
+        A problem with the mu of the class, and with an L of at most that of the class.
     compressor : Compressor or None
-        With the class's omega, or alpha.
+        A compressor with the omega, or alpha, of the class.
     potential : Potential
-        With the weights of the programme.
+        The Lyapunov function with the weights of the programme.
     state : State
         A state of the method on this problem, R = 1.
     predicted : float
@@ -93,17 +93,16 @@ class WorstInstance:
     predicted: float
 
     def step(self) -> OneStep:
-        """Return the exact E[Psi+] of the method's own class from the worst state that is known.
+        """Return the exact E[Psi+] of one step of the method from the worst known state.
 
-        That is the state of the instance, or the worst of all states on its problem, which is found
-        without symbols: by the method's own step and the variance of the compressor itself.
+        This is the state of the instance, or the worst state of all on its problem, which is found
+        without symbols: by the step of the method and the variance of its compressor.
 
         Raises
         ------
         Refusal
-            If the cohorts, coins and masks of so many clients are too many to be enumerated, if so
-            many clients do not fit into memory, or if no quadratic has the gradients of the worst
-            case, so that the state is no valid one.
+            If the clients have too many cohorts, coins and masks to enumerate, if the step does not
+            fit into memory, or if no quadratic has the gradients of the worst case.
         """
         n, d = self.problem.n, self.problem.d
         if n * d * (2 * n + 1) > MOST_NUMBERS:
@@ -129,7 +128,7 @@ class WorstInstance:
         return max(steps, key=lambda step: step.factor)
 
     def _is_met(self, view: Any) -> bool:
-        """Whether the state violates no invariant, as it does where no quadratic is as bad."""
+        """Whether the state satisfies the invariants, as it does unless no quadratic is as bad."""
         star = fixed_point(self.method, view)
         deviations = (
             getattr(self.state, field.name) - getattr(star, field.name)
@@ -217,8 +216,8 @@ def _worst_vectors(
 ) -> tuple[SymbolicStep, float, Blocks]:
     """Return the step, its decrease, and the unknowns at a worst case with Psi = 1 and a ridge g.
 
-    Their Gram matrices are the dual point of the proof. An unknown is a row, (basis, D), of what
-    all clients share, and of the parts of zero sum together, in the units of the step.
+    Their Gram matrices are the dual point of the proof. In each block an unknown is a row of a
+    (basis, D) matrix in the units of the step: what all clients share, or what sums to 0.
     """
     exact = RationalStep.of(method, functions, potential, ridge=True)
     weights = tuple(map(rational, exact.symbols.weights))
@@ -246,7 +245,7 @@ def _worst_vectors(
 
 
 def _clients(expression: Blocks, vectors: Blocks, kind: int, functions: FunctionClass) -> Matrix:
-    """Return what every client of a kind has of a combination of the unknowns: (count, D)."""
+    """Return a combination of the unknowns for every client of a kind: (count, D)."""
     count = int(functions.kinds[kind].count)
     parts = [np.tile(expression[0] @ vectors[0], (count, 1))]
     for other, (one, own) in enumerate(zip(functions.kinds, vectors[1:], strict=True)):
