@@ -2,4 +2,7 @@
 
 
 class ContradictionError(Exception):
-    """A proved factor and an attained one contradict each other: an error of certibit."""
+    """A proved factor and an attained factor contradict each other: an error of certibit."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; one of them is wrong, believe neither and report it"

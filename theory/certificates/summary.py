@@ -118,8 +118,7 @@ class Account:
             raise ContradictionError(
                 f"the certificate of {self.method.name} says that Psi decreases by "
                 f"{self.decrease:.8g} of it, and the long run on quadratics that no potential "
-                f"decreases by more than {limit:.8g}; one of them is wrong, believe neither and "
-                "report it"
+                f"decreases by more than {limit:.8g}"
             )
 
     @property
@@ -268,6 +267,5 @@ def _require_room(method: Method, attained: OneStep | None, factor: float) -> No
     if worst > factor * (1 + CONTRADICTION):
         raise ContradictionError(
             f"one exact step of {method.name} attains the factor {worst:.8g}, and the "
-            f"certificate says that it is at most {factor:.8g}; one of them is wrong, "
-            "believe neither and report it"
+            f"certificate says that it is at most {factor:.8g}"
         )

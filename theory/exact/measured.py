@@ -58,6 +58,5 @@ def require_measured(method: Method, moments: SecondMoments) -> None:
     if measured is not None and measured > factor + APART * abs(1 - measured) + ROUNDED:
         raise ContradictionError(
             f"the long run of {method.name} on quadratics decreases by {1 - factor:.8g} in symbols "
-            f"and by {1 - measured:.8g} in numbers; one of them is wrong, believe neither and "
-            "report it"
+            f"and by {1 - measured:.8g} in numbers"
         )
