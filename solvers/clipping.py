@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from certibit.data.arrays import Array
 from certibit.solvers.backend import squared_norm, where
-from certibit.solvers.method import Every, Gradients, Messages, Method, Needs, require_positive
+from certibit.solvers.method import Gradients, Messages, Method, Needs, require_positive
 
 
 def norm(v: Array) -> Array:
@@ -55,7 +55,6 @@ class ClippedMethod(Method):
     gamma: float
 
     needs: ClassVar[Needs] = Needs(strongly_convex=False)
-    schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:
@@ -78,10 +77,6 @@ class ClippedMethod(Method):
     def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
         """Return the state that holds x only."""
         return ModelState(x)
-
-    def model(self, s: Any) -> Array:
-        """Return x, (1, d, R)."""
-        return s.x
 
 
 UNCLIPPED = math.inf

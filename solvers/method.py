@@ -234,8 +234,9 @@ class Needs:
 class Method(ABC):
     """Base of all methods: a subclass is a frozen dataclass of its parameters.
 
-    It defines ``start``, ``communicate`` and ``model``, and ``local_step`` if clients compute
-    between rounds. Its theorems are on its card, in ``theory/cards``.
+    It defines ``start`` and ``communicate``, ``local_step`` and ``schedule`` if clients compute
+    between rounds, and ``model`` if the model is not the field x of the state. Its theorems are on
+    its card, in ``theory/cards``.
 
     Examples
     --------
@@ -260,9 +261,9 @@ class Method(ABC):
         return tuple(field.name for field in fields(self))
 
     @property
-    @abstractmethod
     def schedule(self) -> Schedule:
-        """When the engine calls ``communicate``."""
+        """When the engine calls ``communicate``; by default, after every iteration."""
+        return Every()
 
     @abstractmethod
     def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
@@ -276,9 +277,10 @@ class Method(ABC):
     def communicate(self, s: Any, problem: Gradients, channel: Messages) -> Any:
         """Do what happens at a communication round."""
 
-    @abstractmethod
     def model(self, s: Any) -> Array:
-        """Return the point that f - f* is measured at, (1, d, R)."""
+        """Return the point that f - f* is measured at, (1, d, R); by default, the field x."""
+        x: Array = s.x
+        return x
 
     def fixed_point(self, problem: Solution) -> Any:
         """Return the state at the solution, fixed under every outcome; None: it is computed."""

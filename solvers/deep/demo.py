@@ -6,7 +6,6 @@ from typing import ClassVar
 from certibit.data.arrays import array_namespace
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Gradients,
     Messages,
     Method,
@@ -74,7 +73,6 @@ class DeMo(Method):
 
     name: ClassVar[str] = "demo"
     needs: ClassVar[Needs] = Needs(compressor="contractive", strongly_convex=False)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,6 +87,3 @@ class DeMo(Method):
         step = array_namespace(c).sign(mean(c))
         x = channel.broadcast((1 - self.eta * self.weight_decay) * s.x - self.eta * step)
         return State(x, m - c)
-
-    def model(self, s: State) -> Array:
-        return s.x

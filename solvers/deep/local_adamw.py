@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from certibit.solvers.authoring import Array, Every, Gradients, Method, copies
+from certibit.solvers.authoring import Array, Gradients, Method, copies
 from certibit.solvers.method import require_positive
 
 Moments = tuple[Array, Array, Array, Array]
@@ -50,7 +50,6 @@ class LocalAdamW(Method):
     weight_decay: float = field(default=0.0, kw_only=True)
     epsilon: float = field(default=1e-8, kw_only=True)
 
-    schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "H"
 
     def __post_init__(self) -> None:
@@ -69,6 +68,3 @@ class LocalAdamW(Method):
             y = (1 - self.eta * self.weight_decay) * y
             y = y - self.eta / (1 - self.beta_1**t) * m / scale
         return y, m, v, t
-
-    def model(self, s: Any) -> Array:
-        return s.x

@@ -5,7 +5,6 @@ from typing import ClassVar, Literal
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -87,7 +86,6 @@ class ADIANA(Method):
 
     name: ClassVar[str] = "adiana"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)

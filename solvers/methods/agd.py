@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -60,7 +59,6 @@ class AGD(Method):
 
     name: ClassVar[str] = "agd"
     needs: ClassVar[Needs] = Needs()
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x, x)
@@ -69,9 +67,6 @@ class AGD(Method):
         x = s.y - self.gamma * mean(channel.send(problem.grad(s.y)))
         momentum = (1 - self.q) / (1 + self.q)
         return State(x, channel.broadcast(x + momentum * (x - s.x)))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         x = problem.x_star

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -66,7 +65,6 @@ class Clip21(Method):
 
     name: ClassVar[str] = "clip21"
     needs: ClassVar[Needs] = Needs(strongly_convex=False)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,9 +81,6 @@ class Clip21(Method):
     def send_clipped(self, v: Array, channel: Messages) -> Array:
         """Send clip(v_i) from every client; what is received, (n, d, R)."""
         return channel.send(where(norm(v) > self.tau, self.tau * unit(v), v))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         g = problem.grad_star

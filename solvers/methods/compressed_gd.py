@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -58,7 +57,6 @@ class CompressedGD(Method):
 
     name: ClassVar[str] = "compressed-gd"
     needs: ClassVar[Needs] = Needs(compressor="contractive", shared_minimiser=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x)
@@ -66,9 +64,6 @@ class CompressedGD(Method):
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         c = channel.uplink(problem.grad(s.x))
         return State(channel.broadcast(s.x - self.gamma * mean(c)))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star)

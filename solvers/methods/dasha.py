@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -64,7 +63,6 @@ class DASHA(Method):
 
     name: ClassVar[str] = "dasha"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         gradient = problem.grad(x)
@@ -76,9 +74,6 @@ class DASHA(Method):
         gradient = problem.grad(x)
         m = channel.uplink(gradient - s.gradient - self.a * (s.g - s.gradient))
         return State(x, s.g + m, s.g_mean + mean(m), gradient)
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         g = problem.grad_star

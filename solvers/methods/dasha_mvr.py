@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -69,7 +68,6 @@ class DASHAMVR(Method):
 
     name: ClassVar[str] = "dasha-mvr"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         h = problem.grad(x, sample="initial")
@@ -83,9 +81,6 @@ class DASHAMVR(Method):
         h = new + (1 - self.b) * (s.h - old)
         m = channel.uplink(h - s.h - self.a * (s.g - s.h))
         return State(x, h, s.g + m, s.g_mean + mean(m))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         h = problem.grad_star

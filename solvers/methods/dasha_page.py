@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -72,7 +71,6 @@ class DASHAPAGE(Method):
 
     name: ClassVar[str] = "dasha-page"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)
@@ -90,9 +88,6 @@ class DASHAPAGE(Method):
         h = where(exact, anew, s.h + change)
         m = channel.uplink(h - s.h - self.a * (s.g - s.h))
         return State(x, h, s.g + m, s.g_mean + mean(m))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         h = problem.grad_star

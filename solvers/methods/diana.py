@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -61,7 +60,6 @@ class DIANA(Method):
 
     name: ClassVar[str] = "diana"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x, h=copies(0 * x, problem.n), h_mean=0 * x)
@@ -74,9 +72,6 @@ class DIANA(Method):
             h=s.h + self.alpha * m,
             h_mean=s.h_mean + self.alpha * m_mean,
         )
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         h = problem.grad_star

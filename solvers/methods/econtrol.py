@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -68,7 +67,6 @@ class EControl(Method):
 
     name: ClassVar[str] = "econtrol"
     needs: ClassVar[Needs] = Needs(compressor="contractive", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         gradient = problem.grad(x)
@@ -80,9 +78,6 @@ class EControl(Method):
         change = problem.grad(x) - s.h
         c = channel.uplink(self.b * s.e + change)
         return State(x, s.h + c, s.h_mean + mean(c), s.e + change - c)
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         h = problem.grad_star

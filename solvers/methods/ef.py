@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -62,7 +61,6 @@ class EF(Method):
 
     name: ClassVar[str] = "ef"
     needs: ClassVar[Needs] = Needs(compressor="contractive", shared_minimiser=True, nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x, e=copies(0 * x, problem.n))
@@ -71,9 +69,6 @@ class EF(Method):
         step = s.e + self.gamma * problem.grad(s.x)
         c = channel.uplink(step)
         return State(channel.broadcast(s.x - mean(c)), step - c)
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star, 0 * problem.grad_star)

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -60,7 +59,6 @@ class EF21(Method):
 
     name: ClassVar[str] = "ef21"
     needs: ClassVar[Needs] = Needs(compressor="contractive", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         g = channel.uplink(problem.grad(x))
@@ -70,9 +68,6 @@ class EF21(Method):
         x = channel.broadcast(s.x - self.gamma * s.g_mean)
         c = channel.uplink(problem.grad(x) - s.g)
         return State(x, s.g + c, s.g_mean + mean(c))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         g = problem.grad_star

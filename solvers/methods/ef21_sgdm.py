@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -67,7 +66,6 @@ class EF21SGDM(Method):
 
     name: ClassVar[str] = "ef21-sgdm"
     needs: ClassVar[Needs] = Needs(compressor="contractive", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         v = problem.grad(x, sample="initial")
@@ -79,9 +77,6 @@ class EF21SGDM(Method):
         v = (1 - self.eta) * s.v + self.eta * problem.grad(x, sample=0)
         c = channel.uplink(v - s.g)
         return State(x, v, s.g + c, s.g_mean + mean(c))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         v = problem.grad_star

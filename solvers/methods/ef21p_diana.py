@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -63,7 +62,6 @@ class EF21PDIANA(Method):
 
     name: ClassVar[str] = "ef21p-diana"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", downlink="contractive")
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x, w=x, h=copies(0 * x, problem.n), h_mean=0 * x)
@@ -78,9 +76,6 @@ class EF21PDIANA(Method):
             h=s.h + self.beta * m,
             h_mean=s.h_mean + self.beta * m_mean,
         )
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         x, h = problem.x_star, problem.grad_star

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -77,7 +76,6 @@ class FedCOMGATE(Method):
 
     name: ClassVar[str] = "fedcomgate"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "K"
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
@@ -96,9 +94,6 @@ class FedCOMGATE(Method):
             x=x - self.eta * self.gamma_s * m_mean,
             delta=s.delta + self.alpha / self.K * masked(cohort, m - m_mean),
         )
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star, problem.grad_star)

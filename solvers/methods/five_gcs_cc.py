@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -91,7 +90,6 @@ class FiveGCSCC(Method):
 
     name: ClassVar[str] = "5gcs-cc"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
-    schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "K"
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
@@ -121,9 +119,6 @@ class FiveGCSCC(Method):
     def _change(self, y: Array, s: State, active: Array, problem: Gradients) -> Array:
         """Evaluate grad F_i(y_i) - u_i."""
         return 1 / problem.n * (problem.grad(y, active=active) - self.mu * y) - s.u
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         u = (problem.grad_star - self.mu * problem.x_star) / problem.n

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -49,7 +48,6 @@ class GD(Method):
 
     name: ClassVar[str] = "gd"
     needs: ClassVar[Needs] = Needs(nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x)
@@ -57,9 +55,6 @@ class GD(Method):
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         gradient = mean(channel.send(problem.grad(s.x)))
         return State(channel.broadcast(s.x - self.gamma * gradient))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star)

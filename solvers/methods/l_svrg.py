@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -65,7 +64,6 @@ class LSVRG(Method):
 
     name: ClassVar[str] = "l-svrg"
     needs: ClassVar[Needs] = Needs(nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)
@@ -79,9 +77,6 @@ class LSVRG(Method):
         x = channel.broadcast(s.x - self.gamma * (mean(channel.send(change)) + s.gradient))
         exact = mean(channel.send(problem.grad(s.x, active=anew), mask=anew))
         return State(x, where(anew, s.x, s.w), where(anew, exact, s.gradient))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star, problem.x_star, mean(problem.grad_star))

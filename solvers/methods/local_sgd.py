@@ -6,7 +6,6 @@ from typing import ClassVar
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -60,7 +59,6 @@ class LocalSGD(Method):
 
     name: ClassVar[str] = "local-sgd"
     needs: ClassVar[Needs] = Needs(nonconvex=True, shared_minimiser=True)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         if not (isinstance(self.I, int) and self.I >= 1):
@@ -74,9 +72,6 @@ class LocalSGD(Method):
         for k in range(self.I):
             y = y - self.gamma * problem.grad(y, sample=k)
         return State(channel.broadcast(mean(channel.send(y))))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star)

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -65,7 +64,6 @@ class MARINA(Method):
 
     name: ClassVar[str] = "marina"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)
@@ -81,9 +79,6 @@ class MARINA(Method):
         anew = mean(channel.send(gradient, mask=full))
         step = mean(channel.uplink(gradient - s.gradient, cohort=~full))
         return State(x, where(full, anew, s.g + step), gradient)
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         gradient = problem.grad_star

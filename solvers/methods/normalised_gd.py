@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Gradients,
     Messages,
     Method,
@@ -54,7 +53,6 @@ class NormalisedGD(Method):
 
     name: ClassVar[str] = "normalised-gd"
     needs: ClassVar[Needs] = Needs(strongly_convex=False)
-    schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:
@@ -70,6 +68,3 @@ class NormalisedGD(Method):
             g = mean(problem.grad(x, sample=k))
             x = x - self.eta / (norm(g) + self.beta) * g
         return ModelState(x)
-
-    def model(self, s: ModelState) -> Array:
-        return s.x

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -65,7 +64,6 @@ class PAGE(Method):
 
     name: ClassVar[str] = "page"
     needs: ClassVar[Needs] = Needs(nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)
@@ -80,9 +78,6 @@ class PAGE(Method):
         change = problem.grad(x, ~exact, xi) - problem.grad(s.x, ~exact, xi)
         sent = mean(channel.send(where(exact, anew, change)))
         return State(x, where(exact, sent, s.g + sent))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star, mean(problem.grad_star))

@@ -5,7 +5,6 @@ from typing import ClassVar, Literal
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -81,7 +80,6 @@ class SCAFFOLD(Method):
 
     name: ClassVar[str] = "scaffold"
     needs: ClassVar[Needs] = Needs(nonconvex=True)
-    schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "K"
 
     def __post_init__(self) -> None:
@@ -111,9 +109,6 @@ class SCAFFOLD(Method):
             c_i=s.c_i + dc,
             c=c if minimal and self.m == problem.n else channel.broadcast(c, cohort),
         )
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         c_i = problem.grad_star

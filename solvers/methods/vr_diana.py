@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -72,7 +71,6 @@ class VRDIANA(Method):
 
     name: ClassVar[str] = "vr-diana"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)
@@ -91,9 +89,6 @@ class VRDIANA(Method):
             h=s.h + self.alpha * m,
             h_mean=s.h_mean + self.alpha * mean(m),
         )
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         star, h = problem.x_star, problem.grad_star

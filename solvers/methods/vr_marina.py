@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -64,7 +63,6 @@ class VRMARINA(Method):
 
     name: ClassVar[str] = "vr-marina"
     needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)
@@ -79,9 +77,6 @@ class VRMARINA(Method):
         change = problem.grad(x, ~full, xi) - problem.grad(s.x, ~full, xi)
         step = mean(channel.uplink(change, cohort=~full))
         return State(x, where(full, anew, s.g + step))
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star, mean(problem.grad_star))
