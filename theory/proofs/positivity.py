@@ -19,6 +19,9 @@ from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 DEPTH = 12
 """How often an interval is halved at most."""
 
+POINTS = 16
+"""Parts of an interval, at the ends of which a value below 0 is looked for first."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -84,6 +87,8 @@ def cuts_for(
     """Return cuts that prove that a ratio is nonnegative on a span; None if none are found."""
     if positive_by_signs(ratio, span):
         return ()
+    if depth == DEPTH and any(ratio.den(x) and ratio.at(x) < 0 for x in _inside(span)):
+        return None
     if not depth or span.is_point or _is_negative_at_an_end(ratio, span):
         return None
     middle = (2 * span.low or rational(1)) if span.high is None else (span.low + span.high) / 2
@@ -92,6 +97,14 @@ def cuts_for(
         return None
     upper = cuts_for(ratio, Span(middle, span.high), depth - 1)
     return None if upper is None else (*lower, middle, *upper)
+
+
+def _inside(span: Span) -> list[Rational]:
+    """Return points of a span, where a ratio that is negative is seen before anything is cut."""
+    parts = [rational(k) / POINTS for k in range(1, POINTS)]
+    if span.high is None:
+        return [span.low + part / (1 - part) for part in parts]
+    return [span.low + (span.high - span.low) * part for part in parts]
 
 
 def _is_negative_at_an_end(ratio: RationalFunction, span: Span) -> bool:

@@ -33,8 +33,8 @@ DIGITS = 12
 SIMPLE = 10**6
 """Largest denominator of a simple fraction."""
 
-PARTS = tuple(Fraction(k, 16) for k in range(16, -1, -1))
-"""Parts of a step on which the bound against the gradient is tried."""
+PARTS = 32
+"""The bound against the gradient is tried for these parts of a step: k/PARTS."""
 
 HALVINGS = 30
 """How often the interval of c is halved where its value at the ends of a regime is not proved."""
@@ -175,18 +175,36 @@ class _Bounded:
 
 def _bounded(regime: Regime, functions: RelaxedFunctions, growth: GrowthChoice) -> _Bounded | None:
     """Return the best bound of the growth that is proved to hold on a regime, if one is."""
-    bounds = [GrowthBound("lemma-5" if growth == "lemma-5" else "any-direction")]
-    if growth == "best" and regime.square is None and functions.L1:
-        bounds = [GrowthBound("against-gradient", part) for part in PARTS]
-    for bound in bounds:
-        grown = bound.on(regime, functions)
-        if grown is None:
-            continue
-        cuts = [cuts_for(one, regime.span) for one in conditions(regime, grown)]
-        proved = [tuple(map(fraction, own)) for own in cuts if own is not None]
-        if len(proved) == len(cuts):
-            return _Bounded(regime, bound, grown, tuple(proved))
-    return None
+    if growth != "best" or regime.square is not None or not functions.L1:
+        name = "lemma-5" if growth == "lemma-5" else "any-direction"
+        return _holding(regime, functions, GrowthBound(name))
+    found = _against(regime, functions, PARTS)
+    if found is not None:
+        return found
+    low, high = 0, PARTS
+    while high > low + 1:
+        middle = (low + high) // 2
+        better = _against(regime, functions, middle)
+        low, high, found = (low, middle, found) if better is None else (middle, high, better)
+    return found or _against(regime, functions, 0)
+
+
+def _against(regime: Regime, functions: RelaxedFunctions, part: int) -> _Bounded | None:
+    return _holding(regime, functions, GrowthBound("against-gradient", Fraction(part, PARTS)))
+
+
+def _holding(regime: Regime, functions: RelaxedFunctions, bound: GrowthBound) -> _Bounded | None:
+    """Return a bound of the growth with the proof that it holds on a regime, if there is one."""
+    grown = bound.on(regime, functions)
+    if grown is None:
+        return None
+    cuts = []
+    for one in conditions(regime, grown):
+        own = cuts_for(one, regime.span)
+        if own is None:
+            return None
+        cuts.append(tuple(map(fraction, own)))
+    return _Bounded(regime, bound, grown, tuple(cuts))
 
 
 def _largest(one: _Bounded | None, measure: SlopeMeasure, noise: Rational) -> Rational:

@@ -10,39 +10,49 @@ f(x + D) <= f(x) + <grad f(x), D> + (L0 + L1 G) Q, with its conditions:
   (e^(L1 t) - 1)/L1 by Gronwall's inequality, and f(x + D) - f(x) - <grad f(x), D> is at most the
   integral of e from 0 to r;
 * ``against-gradient``, for D = -s grad f(x) with s >= 0, proved by us: for any part q of [0, 1],
-  with T1 = q T, T2 = T - T1, k = 1 - e^T1 L0/(L0 + L1 G), and z >= 0 with 4 z^2 + 2 z + 1 <=
-  6 (1 - phi(T2)/T2),
+  with T1 = q T, T2 = T - T1 and E = phi(T2)/T2,
 
-      Q = (phi(-T1) + (1 - e^-T1) T2 + e^-T1 phi(T2))/L1^2  if T1 <= z k.
+      Q = (phi(-T1) + (1 - e^-T1) T2 + e^-T1 phi(T2))/L1^2
+      if U = (L0 + L1 G) e^-T1 - L0 >= L1 G e^(E (1 + L0/U) - 1 - L0/(L1 G)) > 0,
 
-  q = 0 is the bound in any direction. With q = 1 and z = 7/8, Q = phi(-T)/L1^2; it is attained by
+  which is checked with e^-y >= ((1 - y/4)/(1 + y/4))^2 for y = E (1 + L0/U) <= 4.
+
+  q = 0 is the bound in any direction. With q = 1, Q = phi(-T)/L1^2; it is attained by
   (L0/L1^2) phi(L1 |x|) on the real line.
 
-Proof of the last. Let h(t) = grad f(x + t D/r), rho = |h|, a the angle of h to h(0), and
-R = log(1 + L1 rho/L0). As |h'| <= L0 + L1 rho, (R')^2 + (1 - e^-R)^2 (a')^2 <= L1^2. Let
-y = L1 t <= T1, R1 = R(0) - y and k(t) = 1 - e^-R1. Up to t, R >= R1 and 1 - e^-R >= k(t), so
-that u = R(0) - R has u^2 + k(t)^2 a^2 <= y^2. For 0 <= E < 1, (cos(a) - E) rho L1/L0 is then at
-least
+Proof of the last, in units of x and f with L0 = L1 = 1. Let h(t) = grad f(x + t D/r), a the angle
+of h to h(0), p = |h| and R = log(1 + p). As |h'| <= 1 + |h|, (R')^2 + (1 - e^-R)^2 (a')^2 <= 1. Let
+s = T1 - t be what is left, so that R - s >= R(0) - T1 > 0, and u = e^(R - s) - 1. Along h
 
-    F(u) = (e^(R(0) - u) - 1) (1 - E - (y^2 - u^2)/(2 k(t)^2)).
+    g = (1 - E) (1 + u) - 1 - B (1 - cos a),   B = (1 - E) (1 + u)/N,
+    N = 1 - E - E/u + 1/p - log(p/u),
 
-With w = u/k(t) <= v = y/k(t) <= z and R = R1 + k(t) (v - w), e^-R F'(u) <= E - 1 + (v^2 - w^2)/2 +
-max(w, 0) (1 + v - w) <= E - 1 + v^2/2 + (1 + v)^2/6, which is at most 0 as 4 v^2 + 2 v + 1 <=
-6 (1 - E). So F(u) >= F(y). With E = 0: the slope along -D/r is at least P(t) = ((L0 + L1 G) e^-y -
-L0)/L1; its integral is the decrease of f up to T1. From there on the bound in any direction
-applies; with E = phi(T2)/T2 its worst case is rho = P and a = 0. For L0 = 0 take the limit.
+does not decrease: that is dg/dt >= |the gradient of g in that metric|. Let w = (1 + 1/p)^2. As
+(1 - E) (1 + u) (B_R + B_s) = w B^2, it remains that B_s >= 0, which is N <= (1 + 1/u) (1 + E/u),
+and that w B^2 + B_s^2 - B_R^2 >= 0. With l = log(p/u) >= 0, the last is w B^2/N^2 times
+
+    l^2 + 2 (e^l - 1 - l)/p + 2 E (1 + 1/u) (l + 1/u - 1/p) + E^2 (1 + 1/u)^2 >= 0.
+
+N > 0 on the way: where R = R(0) - t, N only grows with t; at the start N >= 0 is the condition. For
+fixed s, N tends to 1 - E - s for large R, and N_R is a polynomial in u over a positive one. By
+Descartes' rule it changes its sign at most once, from + to -, and never if 2 e^-s < 1 + E; then N
+increases, so that 1 - E > s. Else s <= log(2/(1 + E)) <= 1 - E.
+
+At t = T1, g = |h| cos a - E (1 + |h|). So this is at least (1 - E) (1 + G) e^-T1 - 1, and with
+E = 0 the slope |h| cos a is at least (1 + G) e^-t - 1 at each t <= T1. Its integral is the decrease
+of f up to T1; from there on the bound in any direction applies. For L0 = 0 take the limit.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import factorial, sqrt
+from math import factorial
 from typing import Any, Literal
 
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.slope_parts import SLOPE
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 GrowthName = Literal["against-gradient", "any-direction", "lemma-5"]
 
@@ -52,8 +62,8 @@ TERMS = 14
 LONGEST = 4
 """T of a step at most; the rest of a series is bounded up to there."""
 
-TURN = Fraction(7, 8)
-"""The largest z: 4 z^2 + 2 z < 5."""
+FEW = 4
+"""Powers of L0/(L1 G) in the condition of a bound; those of T1 are 2 FEW - 1, an odd number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +122,10 @@ def against_gradient(
 
     conditions = _short(length, longest, top)
     if part:
-        z = rational(turn_below(top * other))
-        e_plus = _series(T1, top * part) * T1**2 + T1 + 1
-        conditions = (*conditions, (z - T1) * steep - e_plus * (z * L0))
+        below = steep * (1 - T1 * _alternating(T1, 1, 2 * FEW - 1))
+        u, E = below - L0, T2 * _series(RationalFunction.of(top * other), top * other)
+        y = below * E / 4
+        conditions = (*conditions, u - y, u * (u - y) ** 2 - _turned(L0, L1) * (u + y) ** 2)
     return Growth(excess, conditions)
 
 
@@ -124,12 +135,11 @@ def _short(
     return longest - length, RationalFunction.of(LONGEST - top)
 
 
-def turn_below(top: Rational) -> Fraction:
-    """Return a z with 4 z^2 + 2 z + 1 <= 6 (1 - phi(T)/T) for T <= top, or 0."""
-    most = 6 * (1 - fraction(_series(RationalFunction.of(top), top).at(0) * top))
-    root = sqrt(max(float(4 * most) - 3, 0.0))
-    z = min(TURN, Fraction(round(1000 * (root - 1) / 4) - 1, 1000))
-    return z if z > 0 and 4 * z**2 + 2 * z + 1 <= most else Fraction(0)
+def _turned(L0: Rational, L1: Rational) -> RationalFunction:
+    """Return an upper bound of L1 G e^(-1 - L0/(L1 G))."""
+    own, e = SLOPE * L1, sum(Fraction(1, factorial(k)) for k in range(TERMS))
+    below = sum(own ** (FEW - k) * (L0**k / factorial(k)) for k in range(FEW + 1))
+    return own ** (FEW + 1) / (below * rational(e))
 
 
 def _series(T: RationalFunction, top: Rational) -> RationalFunction:

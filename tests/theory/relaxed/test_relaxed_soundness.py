@@ -37,7 +37,7 @@ from certibit.theory.relaxed.attained_decrease import attained_decrease
 from certibit.theory.relaxed.certify_clipped import PARTS
 from certibit.theory.relaxed.clipped_account import clipped_account
 from certibit.theory.relaxed.clipped_certificate import GrowthBound
-from certibit.theory.relaxed.growth_bounds import against_gradient, turn_below
+from certibit.theory.relaxed.growth_bounds import against_gradient
 from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.relaxed.slope_world import SlopeNumber
 from certibit.theory.worlds.symbolic.exact_numbers import rational
@@ -194,8 +194,8 @@ def test_no_turn_of_the_gradient_decreases_f_less(L0, G, T):
     found = least(G, L0, 1.0, T)
     numbers = rational(L0), rational(1), RationalFunction.of(T), rational(T)
     proved = []
-    for part in PARTS:
-        bound = against_gradient(*numbers, rational(part))
+    for k in range(PARTS, -1, -1):
+        bound = against_gradient(*numbers, rational(k) / PARTS)
         if all(one.at(G) >= 0 for one in bound.conditions):
             proved.append(G * T - float(Fraction(str(bound.excess.at(G)))))
     assert proved, "the part 0 always holds"
@@ -203,12 +203,21 @@ def test_no_turn_of_the_gradient_decreases_f_less(L0, G, T):
     assert max(proved) <= found * (1 + 1e-3) + 1e-6, "up to the steps of the path"
 
 
-def test_the_slope_itself_does_not_turn():
-    """P(t) of the proof, at z = 7/8, is the smallest slope; far beyond, turning is steeper."""
-    for L0, G in ((0.0, 1.0), (1.0, 2.0)):
-        T = 0.85 if not L0 else 0.4
-        assert least(G, L0, 1.0, T, of=1) >= (L0 + G) * np.exp(-T) - L0 - 2e-3
-    assert least(1.0, 0.0, 1.0, 2.0, of=1) < np.exp(-2.0) - 0.1
+@pytest.mark.parametrize(("L0", "last"), [(1.0, 0.5655), (0.0, 1.0)])
+def test_the_slope_turns_where_the_condition_ends(L0, last):
+    """With q = 1 the condition on T is the sharp one: beyond it a path that turns is steeper."""
+
+    def allowed(T):
+        bound = against_gradient(rational(L0), rational(1), RationalFunction.of(T), *ONE)
+        return min(one.at(1) for one in bound.conditions) >= 0
+
+    ONE = rational(2), rational(1)
+    assert allowed(0.995 * last)
+    assert not allowed(1.005 * last)
+    for T, above in ((0.95 * last, -1e-6), (1.1 * last, -1.0)):
+        turned = least(1.0, L0, 1.0, T, of=1) - ((L0 + 1) * np.exp(-T) - L0)
+        assert turned > above
+        assert above > -1 or turned < -2e-3
 
 
 def test_without_its_condition_the_bound_is_false(monkeypatch):
@@ -220,14 +229,6 @@ def test_without_its_condition_the_bound_is_false(monkeypatch):
     )
     assert G * T - float(Fraction(str(bound.excess.at(G)))) > found * (1 + 1e-2)
     assert min(one.at(G) for one in bound.conditions) < 0, "and it is refused"
-
-
-def test_the_largest_turn_is_rounded_down():
-    for top in (0, Fraction(1, 10), Fraction(1, 2), Fraction(6, 5), 3):
-        z = turn_below(rational(top))
-        ratio = float(np.expm1(float(top)) - top) / float(top) if top else 0.0
-        assert 0 <= z <= Fraction(7, 8)
-        assert z == 0 or 4 * z**2 + 2 * z + 1 <= 6 * (1 - ratio)
 
 
 METHOD, FUNCTIONS = ClippedSGD(0.69, 0.8), RelaxedFunctions(1.0, 1.0)
