@@ -19,10 +19,9 @@ from certibit.theory.certificates.form_programme import CLOSE, FormProgramme
 from certibit.theory.certificates.near_forms import NearForms
 from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.rational_algebra import Rationals, floats, leading_columns
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
-from certibit.theory.worlds.independent import independent
 from certibit.theory.worlds.orbits import first_state
 from certibit.theory.worlds.symbolic.exact_numbers import (
     Rational,
@@ -42,9 +41,6 @@ MOST_UNKNOWNS = 24
 Weights = tuple[float, ...]
 """A form: the weights of the terms of a family."""
 
-INDEPENDENT = 1e-7
-"""Relative distance of a part from the span of the others above which it is independent."""
-
 
 @dataclass(frozen=True, eq=False)
 class Family:
@@ -54,18 +50,17 @@ class Family:
     ----------
     start : QuadraticPotential
         Its rows are the units; it contains f - f* if the forms may contain it.
-    step : SymbolicStep
-        One step. Its terms are f - f* (or 0), the squares of parts and of sums of two parts, and
-        f - f* at other points of the state.
+    step : RationalStep
+        One step. Its terms are f - f*, if the start has it, the squares of parts and of sums of two
+        parts, and f - f* at other points of the state.
     model : (parts,)
         The model as a combination of the units, where gradients at it are parts.
     """
 
     start: QuadraticPotential
-    step: SymbolicStep
+    step: RationalStep
     model: Matrix
     functions: FunctionClass
-    """The class, in its own units."""
 
     @classmethod
     def of(
@@ -79,26 +74,19 @@ class Family:
         """Run a step with all independent parts; ``counts`` are the sizes of the client classes."""
         parts = _parts(method, functions, gradients, values, counts)
         start = _independent(method, functions, parts)
-        step = symbolic_step(method, functions, start.spread(), trusted=True)
-        now, after = (
-            tuple(form * weight for form, weight in zip(forms, step.weights, strict=True))
-            for forms in (step.now, step.after)
-        )
-        if not values:
-            now, after = ((forms[0] * 0.0, *forms) for forms in (now, after))
-        step = replace(step, now=now, after=after, weights=(1.0,) * len(now))
+        step = RationalStep.of(method, functions, start.spread(), trusted=True).weighted
         if not gradients:
             return cls(start, step, np.zeros(len(start.mean_rows)), functions)
-        place = int(np.flatnonzero(now[0].values)[0])
-        point = step.evaluations[place].point[0]
+        place = next(place for place, value in enumerate(step.now[0].values) if value)
+        point, basis = step.symbols.evaluations[place].point[0], step.symbols.basis
         kinds = len(counts) or 1
         model = [
-            point[first + kind] / step.method.sizes[name[1]]
-            for name, first in step.basis.names.items()
+            point[first + kind]
+            for name, first in basis.names.items()
             if name[0] == "state"
-            for kind in range(kinds if step.basis.every_client[first] else 1)
+            for kind in range(kinds if basis.every_client[first] else 1)
         ]
-        row = np.array([*model, *(0.0,) * kinds])
+        row = np.array([*floats(rationals(model)), *(0.0,) * kinds])
         return cls(start, step, row @ np.linalg.pinv(start.mean_rows), functions)
 
     @classmethod
@@ -119,19 +107,14 @@ class Family:
         for gradients, values in ((True, True), (False, True)):
             with suppress(Refusal):
                 family = cls.of(method, functions, gradients, values, counts)
-                if family.step.basis.used <= MOST_UNKNOWNS:
+                if family.step.symbols.basis.used <= MOST_UNKNOWNS:
                     return family
         return cls.of(method, functions, gradients=False, values=False, counts=counts)
 
     def without_points(self) -> "Family":
         """Return the forms without f - f* at other points than the model."""
         count = len(self.step.now) - len(self.start.points)
-        step = replace(
-            self.step,
-            now=self.step.now[:count],
-            after=self.step.after[:count],
-            weights=self.step.weights[:count],
-        )
+        step = replace(self.step, now=self.step.now[:count], after=self.step.after[:count])
         return replace(self, start=replace(self.start, points=(), gap_weights=()), step=step)
 
     @cached_property
@@ -140,7 +123,7 @@ class Family:
 
         Each is (terms, k, k).
         """
-        count = len(self.step.now)
+        count = self.unused + len(self.step.now)
         place, found = 1, []
         for units in self.units:
             rows = with_pairs(np.eye(len(units)))
@@ -173,13 +156,6 @@ class Family:
         forms = [np.eye(m.shape[1]) for m in self.matrices]
         return self.weights(1.0, forms, [1.0] * len(self.start.points))
 
-    @cached_property
-    def exact(self) -> RationalStep:
-        """The step in rational numbers, with terms of their own weights."""
-        return RationalStep.of(
-            self.step.method.inner, self.functions, self.start.spread(), trusted=True
-        ).weighted
-
     def best(
         self, close: float = CLOSE, above: float = -np.inf
     ) -> tuple[float, Weights, NearForms]:
@@ -195,7 +171,7 @@ class Family:
             If no finite factor is proved of the unit, or the decrease is not larger than ``above``.
         """
         programme = FormProgramme(
-            self.exact,
+            self.step,
             [rationals(own[self.unused :].astype(object)) for own in self.matrices],
             self.rational(self.unit),
             self.rational([SMALLEST * x for x in self._floor()]),
@@ -211,8 +187,8 @@ class Family:
 
     @property
     def unused(self) -> int:
-        """The number of leading terms that are 0: 1 without f - f*."""
-        return len(self.step.now) - len(self.exact.now)
+        """The number of leading weights without a term: 1 without f - f*."""
+        return int(not self.start.values)
 
     def rational(self, weights: Sequence[float]) -> list[Rational]:
         """Return the weights of the terms that are not 0 as rational numbers."""
@@ -222,9 +198,8 @@ class Family:
         """Return the unit, reduced along the model to its shortest gradients."""
         mean, *apart = self.forms(self.unit)
         if self.start.gradients:
-            functions = self.step.functions
             along = mean @ self.model
-            part = 1 - (functions.mu / functions.L) ** 2
+            part = 1 - (self.functions.mu / self.functions.L) ** 2
             mean = mean - part * np.outer(along, along) / float(self.model @ along)
         return self.weights(0.0, [mean, *apart])
 
@@ -317,7 +292,7 @@ def _independent(
     f - f* is added at the other points of the state where f is evaluated. Whether deviations are
     independent is decided in a class of several clients; if no class has several, all stay.
     """
-    step = symbolic_step(method, functions, start)
+    step = RationalStep.of(method, functions, start)
     squares = list(step.now[int(start.values > 0) :])
     kinds = functions.kinds
     places: list[int | None]
@@ -334,10 +309,8 @@ def _independent(
         elif block < 0 or not forms:  # one client is its mean
             kept.append(rows[:0])
         else:
-            own = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
-            vectors = np.array(own)
-            vectors[np.linalg.norm(vectors, axis=1) < INDEPENDENT] = 0.0  # in natural units
-            kept.append(rows[independent(vectors, INDEPENDENT)])
+            vectors = [_vector(form.blocks[block]) for form in forms]
+            kept.append(rows[leading_columns(np.transpose(vectors).tolist())])
     points = _points(method, step, start) if start.values else ()
     return replace(
         start,
@@ -348,31 +321,30 @@ def _independent(
     )
 
 
-def _points(method: Method, step: SymbolicStep, start: QuadraticPotential) -> tuple[str, ...]:
+def _points(method: Method, step: RationalStep, start: QuadraticPotential) -> tuple[str, ...]:
     """Return the shared fields, but for the model, at which clients evaluate their gradients.
 
     A field of one client is not taken for a shared field, if it is one of each client for n > 1:
     f - f* there adds points, and proves no more.
     """
     shared = {name for name, own in start.names if not own}
-    if step.functions.n == 1:
+    symbols = step.symbols
+    if symbols.functions.n == 1:
         with suppress(Refusal, ValueError, IndexError):  # parameters may be those of one client
             shared = {name for name, x in vars(first_state(method, 2)).items() if x.shape[0] == 1}
-    numbers = (number for name, number in step.basis.names.items() if name[0] == "state")
+    numbers = (number for name, number in symbols.basis.names.items() if name[0] == "state")
     found = []
     for (name, _), number in zip(start.names, numbers, strict=False):
         there = [
             place
-            for place, one in enumerate(step.evaluations)
+            for place, one in enumerate(symbols.evaluations)
             if one.kind == 0 and np.flatnonzero(one.point[0]).tolist() == [number]
         ]
-        if name in shared and there and not step.now[0].values[there].any():
+        if name in shared and there and not any(step.now[0].values[place] for place in there):
             found.append(name)
     return tuple(found)
 
 
-def _vector(form: Matrix) -> Matrix:
-    """Return the vector v of a form v v'."""
-    place = int(np.argmax(np.diag(form)))
-    vector: Matrix = form[place] / np.sqrt(form[place, place] or 1.0)
-    return vector
+def _vector(form: Rationals) -> Rationals:
+    """Return a multiple of the vector v of a form v v'."""
+    return next((row for row in form if any(row)), form[0])

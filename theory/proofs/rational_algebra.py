@@ -83,6 +83,11 @@ def spanning_rows(matrices: list[Rationals]) -> list[int]:
     [0]
     """
     rows = [row for matrix in matrices for row in matrix.tolist() if any(row)]
+    return leading_columns(rows)
+
+
+def leading_columns(rows: list[list[Rational]]) -> list[int]:
+    """Return the columns of a matrix that are independent of those before them."""
     if not rows:
         return []
     reduced, rank = fmpq_mat(rows).rref()

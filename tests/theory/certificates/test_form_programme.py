@@ -95,7 +95,7 @@ def test_a_form_that_is_not_positive_begins_no_search():
     """Its floor is twice the form itself."""
     card = METHODS["ef21"]
     where = class_setting(card.method, 10, 100.0, 4.0, None, 1)
-    step = Family.largest(card.at(where), FunctionClass.of(where)).exact
+    step = Family.largest(card.at(where), FunctionClass.of(where)).step
     unit = [fmpq(1)] * len(step.now)
     programme = FormProgramme(step, (), unit, [fmpq(2)] * len(step.now))
     with pytest.raises(Refusal, match="no form is found to begin a search with"):
