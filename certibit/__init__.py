@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.ef21 import EF21
     from certibit.solvers.methods.ef21_sgdm import EF21SGDM
     from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+    from certibit.solvers.methods.ef_bv import EFBV
     from certibit.solvers.methods.episode import EPISODE
     from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
     from certibit.solvers.methods.fedcomgate import FedCOMGATE
@@ -189,6 +190,7 @@ __all__ = [
     "EF21",
     "EF21PDIANA",
     "EF21SGDM",
+    "EFBV",
     "EPISODE",
     "GD",
     "LSVRG",

@@ -214,6 +214,9 @@ class Needs:
     shared_minimiser : bool
         Whether it converges only if all f_i have the same minimiser (always true for one client).
         On other problems it can be run, and ends near the solution.
+    by_variance : bool
+        Whether a contractive compressor is taken by its bias and variance, and so an unbiased one,
+        too, which need be no contraction.
 
     Examples
     --------
@@ -228,6 +231,7 @@ class Needs:
     nonconvex: bool = False
     downlink: Literal["unbiased", "contractive"] | None = None
     shared_minimiser: bool = False
+    by_variance: bool = False
 
 
 @dataclass(frozen=True)

@@ -160,13 +160,13 @@ class FunctionClass:
         Raises
         ------
         Refusal
-            If the bias is none, or the clients differ or do not draw independently.
+            If the bias is none, or the clients differ.
         """
         possible = is_constant(bias) and bias < 1
-        if self.classes or self.omega_joint is not None or not possible:
+        if self.classes or not possible:
             raise Refusal(
                 f"bias = {bias!r} of compressors; give one of at least 0 and below 1, for clients "
-                "of one class that draw independently"
+                "of one class"
             )
         left = 1 - bias**2 - self.omega
         return left if left > 0 else None
@@ -233,7 +233,11 @@ class FunctionClass:
         omega, joint, alpha = 0.0, None, None
         omega_down = down.omega(d) if down.unbiased else 0.0
         alpha_down = 1 - omega_down if down.unbiased else down.alpha(d)
-        if compressor.unbiased:
+        bias = None
+        if setting.by_variance:
+            bias, omega, average = setting.bias_and_variance
+            joint = average if compressor.shared else None
+        elif compressor.unbiased:
             omega = compressor.omega(d)
             joint = compressor.omega_av(d, setting.n) if compressor.shared else None
             alpha = 1 - omega if omega < 1 else None
@@ -252,6 +256,7 @@ class FunctionClass:
             omega_down=omega_down,
             deterministic=setting.deterministic,
             assumptions=smooth,
+            bias=bias,
         )
 
     @classmethod
@@ -406,6 +411,16 @@ class FunctionClass:
     def omega_av(self) -> float:
         """Relative variance of the mean of n compressed vectors: omega/n, or the joint one."""
         return self.omega / self.n if self.omega_joint is None else self.omega_joint
+
+    @property
+    def bias_and_variance(self) -> tuple[float, float, float]:
+        """The eta, omega and omega_av of the compressors about their mean.
+
+        Without a bias those of contractions, sqrt(1 - alpha) and 0.
+        """
+        if self.bias is not None:
+            return self.bias, self.omega, self.omega_av
+        return math.sqrt(1 - self.contraction(0)), 0.0, 0.0
 
     @property
     def expected(self) -> float:

@@ -92,6 +92,10 @@ class ClassConstants(Protocol):
         """Contraction of the compressors; None if they are not known to contract."""
 
     @property
+    def bias_and_variance(self) -> tuple[float, float, float]:
+        """The eta, omega and omega_av of the compressors about their mean."""
+
+    @property
     def expected(self) -> float:
         """Expected smoothness A of convex samples; 0 of exact gradients."""
 

@@ -1,5 +1,6 @@
 """The setting of a theorem: exact constants, numbers of clients and features, the compressor."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -48,6 +49,8 @@ class Setting:
         Whether all f_i have the same minimiser; looked at only for a method that needs it.
     of_samples : OfSamples, optional
         The constants below, of the mini-batches of a problem; 0 for other problems.
+    by_variance : bool
+        Whether the method takes compressors by their bias and variance.
 
     Examples
     --------
@@ -64,6 +67,7 @@ class Setting:
     compressor: Compressor
     shared_minimiser: bool = True
     of_samples: OfSamples | None = None
+    by_variance: bool = False
 
     @classmethod
     def of(
@@ -79,7 +83,8 @@ class Setting:
         view = fitted_view(method, problem)
         sent = fitted_compressor(method, compressor, problem.d)
         fits = _fits(method, view)
-        return cls(view.constants, view.n, view.d, sent, fits, _of_samples(view))
+        by_variance = method.needs.by_variance
+        return cls(view.constants, view.n, view.d, sent, fits, _of_samples(view), by_variance)
 
     @classmethod
     def at(cls, experiment: Experiment[Any]) -> Self:
@@ -93,6 +98,7 @@ class Setting:
             experiment.compressor,
             fits,
             _of_samples(problem),
+            experiment.method.needs.by_variance,
         )
 
     def by_smoothness(self) -> Self:
@@ -172,6 +178,20 @@ class Setting:
     def alpha(self) -> float:
         """Contraction of the compressor, E|C(x) - x|^2 <= (1 - alpha) |x|^2."""
         return self.compressor.alpha(self.d)
+
+    @property
+    def bias_and_variance(self) -> tuple[float, float, float]:
+        """The eta, omega and omega_av of the compressor about its mean.
+
+        |E C(x) - x| <= eta |x| and E|C(x) - E C(x)|^2 <= omega |x|^2; that of the mean of n
+        messages is at most omega_av (1/n) sum_i |x_i|^2. Where the compressor is not taken so, they
+        are those of a contraction, sqrt(1 - alpha) and 0.
+        """
+        sent = self.compressor
+        if not self.by_variance:
+            return math.sqrt(1 - self.alpha), 0.0, 0.0
+        omega = sent.relative_variance(self.d)
+        return sent.bias(self.d), omega, omega if sent.shared else omega / self.n
 
     @property
     def deterministic(self) -> bool:

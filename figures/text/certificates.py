@@ -57,8 +57,11 @@ def describe_account(account: Account) -> str:
 
 def describe_family(family: FunctionClass, method: Method) -> str:
     """Return the class of functions and compressors that a method is certified over."""
-    noise = f"alpha = {family.alpha:g}" if method.needs.compressor == "contractive" else ""
-    noise = noise or f"omega = {family.omega:g}"
+    noise = f"omega = {family.omega:g}"
+    if family.bias is not None:
+        noise = f"bias = {family.bias:g}, {noise}"
+    elif method.needs.compressor == "contractive":
+        noise = f"alpha = {family.alpha:g}"
     if method.needs.downlink == "unbiased":
         noise += f", omega of the server = {family.omega_down:g}"
     elif family.alpha_down is not None:

@@ -119,8 +119,12 @@ def _constants(setting: Setting, view: str) -> str:
     )
     if setting.compressor.unbiased:
         text += f"; omega = {setting.omega:.6g}, omega_av = {setting.omega_av:.6g}"
+    elif setting.by_variance:
+        text += "; bias = {:.6g}, omega = {:.6g}, omega_av = {:.6g}".format(
+            *setting.bias_and_variance
+        )
     else:
-        text += f"; alpha = {setting.compressor.alpha(setting.d):.6g}"
+        text += f"; alpha = {setting.alpha:.6g}"
     return paragraph(text, hanging=" " * 12)
 
 

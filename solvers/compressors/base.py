@@ -1,5 +1,6 @@
 """The interface of compressors: constants, random draws, messages."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -81,6 +82,14 @@ class Compressor(ABC):
             )
         return 1 - omega
 
+    def bias(self, d: int) -> float:
+        """Smallest known eta with |E C(x) - x| <= eta |x| for every x of R^d; 0 if unbiased."""
+        return 0.0
+
+    def relative_variance(self, d: int) -> float:
+        """Smallest known omega with E|C(x) - E C(x)|^2 <= omega |x|^2 for every x of R^d."""
+        return self.omega(d)
+
     def hardest(self, d: int) -> NDArray[np.float64] | None:
         """Return a vector (d,) where omega, or alpha, is attained; None if none is known."""
         return None
@@ -132,6 +141,9 @@ class Compressor(ABC):
 class Biased(Compressor):
     """A compressor without an omega; it states its alpha.
 
+    By default its bias is sqrt(1 - alpha), and its relative variance 1 - alpha, or 0 if it draws no
+    random numbers: neither is more than its whole error.
+
     Examples
     --------
     >>> from certibit import Biased, compressor
@@ -151,6 +163,12 @@ class Biased(Compressor):
     @abstractmethod
     def alpha(self, d: int) -> float:
         """Largest known alpha with E|C(x) - x|^2 <= (1 - alpha) |x|^2 for every x of R^d."""
+
+    def bias(self, d: int) -> float:
+        return math.sqrt(1 - self.alpha(d))
+
+    def relative_variance(self, d: int) -> float:
+        return 0.0 if self.deterministic(d) else 1 - self.alpha(d)
 
     def mean(self, x: Array) -> Array:
         """E C(x): (n, d, R) to (n, d, R); by default C(x), for a compressor that draws nothing."""

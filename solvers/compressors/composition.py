@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
-from certibit.solvers.backend import feature_max, feature_sum, squared_norm
+from certibit.solvers.backend import feature_max, feature_sum, gather, squared_norm
 from certibit.solvers.compressors import wire
 from certibit.solvers.compressors.base import Biased, Compressor
 from certibit.solvers.compressors.natural import power_of_two_variance, powers_near
-from certibit.solvers.compressors.selection import RandK, TopK
+from certibit.solvers.compressors.selection import RandK, TopK, subsets
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,80 @@ class TopKTwoBits(Biased):
 
 
 @dataclass(frozen=True)
+class RandKOfTopK(Biased):
+    """Random sparsification of the K largest entries: C(x) = rand-k(top-K(x)), K >= k.
+
+    The bias is sqrt(1 - K/d), the relative variance K/k - 1; alpha = (2 - K/k) K/d if K < 2 k, and
+    with more the error may be as large as x. The message is k indices and entries, as that of
+    top-k; the receiver multiplies by K/k. Source: comp-(k, K) of Condat, Yi, Richtarik,
+    arXiv:2205.04180.
+    """
+
+    inner: TopK
+    k: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inner, TopK):
+            raise Refusal(f"rand-k:{self.k} draws of the entries of top-k, not {self.inner.name!r}")
+        RandK(self.k).check(self.inner.k)
+
+    @property
+    def name(self) -> str:
+        return f"rand-k:{self.k}({self.inner.name})"
+
+    @property
+    def _share(self) -> float:
+        return self.inner.k / self.k
+
+    def check(self, d: int) -> None:
+        self.inner.check(d)
+
+    def alpha(self, d: int) -> float:
+        if self._share >= 2:
+            raise Refusal(
+                f"the compressor {self.name!r} keeps less than half of its entries and is no "
+                "contraction; keep more, or take a method for a bias and a variance, such as ef-bv"
+            )
+        return (2 - self._share) * self.inner.alpha(d)
+
+    def bias(self, d: int) -> float:
+        return self.inner.bias(d)
+
+    def relative_variance(self, d: int) -> float:
+        return self._share - 1
+
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return self.inner.hardest(d)
+
+    def layout(self, d: int) -> wire.Layout:
+        self.check(d)
+        return TopK(self.k).layout(d)
+
+    def uniforms(self, d: int) -> int:
+        return self.k
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        indices, values = self.inner.message(x, uniforms)
+        drawn = subsets(uniforms, self.inner.k)
+        return gather(indices, drawn), gather(values, drawn)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        return self.inner.vector(message, d) * self._share
+
+    def mean(self, x: Array) -> Array:
+        return self.inner.mean(x)
+
+    def variance(self, x: Array) -> Array:
+        kept = squared_norm(self.mean(x))[:, 0, :]
+        return self.inner.variance(x) + (self._share - 1) * kept
+
+
+@dataclass(frozen=True)
 class Scaled(Biased):
     """An unbiased compressor made contractive: C(x) / (1 + omega), alpha = 1 / (1 + omega).
 
-    The messages are those of C; the receiver divides.
+    Its bias is omega/(1 + omega), its relative variance omega/(1 + omega)^2. The messages are those
+    of C; the receiver divides.
     """
 
     inner: Compressor
@@ -155,6 +225,12 @@ class Scaled(Biased):
 
     def alpha(self, d: int) -> float:
         return 1 / (1 + self.inner.omega(d))
+
+    def bias(self, d: int) -> float:
+        return 1 - self.alpha(d)
+
+    def relative_variance(self, d: int) -> float:
+        return self.alpha(d) ** 2 * self.inner.omega(d)
 
     def hardest(self, d: int) -> NDArray[np.float64] | None:
         return self.inner.hardest(d)

@@ -15,7 +15,7 @@ from certibit.data.numbers import whole
 from certibit.data.own.own_file import instance, is_own, own_instance
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.chunked import Chunked, Cosine
-from certibit.solvers.compressors.composition import RandKNatural, Scaled, TopKTwoBits
+from certibit.solvers.compressors.composition import RandKNatural, RandKOfTopK, Scaled, TopKTwoBits
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
@@ -41,14 +41,15 @@ _NUMBERED: dict[str, Callable[[int], Compressor]] = {
     "qsgd:S": Dithering,
 }
 _AROUND: dict[str, Callable[..., Compressor]] = {
+    r"rand-k:([0-9]{1,12})\((top-k:[0-9]+)\)": RandKOfTopK,
     r"scaled\((.*)\)": Scaled,
     r"dct\((.*)\)": Cosine,
     r"chunked:([0-9]{1,12})\((.*)\)": Chunked,
 }
 """Compressors around another one, by the pattern of their numbers and the inner selector."""
 NAMES = (
-    *(*_PLAIN, *_NUMBERED, "scaled(COMPRESSOR)", "chunked:S(BIASED)", "dct(BIASED)"),
-    "two-way(UP;DOWN)",
+    *(*_PLAIN, *_NUMBERED, "rand-k:K(top-k:K)", "scaled(COMPRESSOR)", "chunked:S(BIASED)"),
+    *("dct(BIASED)", "two-way(UP;DOWN)"),
 )
 """The forms of a selector; K, S stand for positive integers, COMPRESSOR for an unbiased one.
 

@@ -53,6 +53,12 @@ class TwoWay(Compressor):
     def alpha(self, d: int) -> float:
         return self.up.alpha(d)
 
+    def bias(self, d: int) -> float:
+        return self.up.bias(d)
+
+    def relative_variance(self, d: int) -> float:
+        return self.up.relative_variance(d)
+
     def hardest(self, d: int) -> NDArray[np.float64] | None:
         return self.up.hardest(d)
 

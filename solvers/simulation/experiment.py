@@ -110,7 +110,7 @@ def fitted_compressor(
             f"{compressor.name} is biased and {method.name} needs an unbiased compressor, "
             "such as rand-k, natural or l1"
         )
-    if need == "contractive":
+    if need == "contractive" and not method.needs.by_variance:
         compressor.alpha(d)
     down = downward(compressor)
     if method.needs.downlink == "contractive":

@@ -38,6 +38,7 @@ _LEGEND = (
     "scaffnew",
     "fedcomgate",
     "ef21",
+    "ef_bv",
     "econtrol",
     "marina",
     "dasha",

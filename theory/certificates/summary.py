@@ -1,7 +1,7 @@
 """The certificate of one method beside its theorems, its worst case and its largest step size."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from certibit.data.errors import Refusal
 from certibit.data.numbers import require_possible_kappa
@@ -184,7 +184,7 @@ def class_setting(
     elif omega is not None:
         raise Refusal("omega follows from the compressor; give one of the two")
     sent.check(d)
-    return setting(n, mu, L, d, sent)
+    return replace(setting(n, mu, L, d, sent), by_variance=method.needs.by_variance)
 
 
 @one_thread()

@@ -110,7 +110,9 @@ def _of_the_method(card: Card, experiment: Experiment[Any]) -> Iterator[Misfit]:
     up = sent.up if isinstance(sent, TwoWay) else sent
     servers = {None: (sparse, biased), "unbiased": (biased,), "contractive": (sparse,)}
     if d > 2:  # with fewer entries some of them would fit
-        pairs = [(wrong, wrong), *((TwoWay(up, one), one) for one in servers[needs.downlink])]
+        pairs = [(TwoWay(up, one), one) for one in servers[needs.downlink]]
+        if not needs.by_variance:  # which takes both
+            pairs.insert(0, (wrong, wrong))
         for given, unfit in pairs:
             yield Misfit(
                 f"the compressor {given.name} of {name}",

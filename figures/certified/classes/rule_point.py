@@ -61,7 +61,7 @@ class RulePoint:
         sent = omega if card.method.needs.compressor else None
         strongly = class_setting(card.method, n, L, sent, None, 20)
         constants = Constants(0.0 if convex else -L, np.full(n, L), L)
-        smooth = Setting(constants, n, strongly.d, strongly.compressor)
+        smooth = replace(strongly, constants=constants)
         rule = rule or card.default_rule(smooth)
         method = card.at(smooth if rule in {"convex", "nonconvex"} else strongly, rule)
         return cls(card, rule, method, strongly, smooth)

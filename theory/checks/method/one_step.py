@@ -5,6 +5,7 @@ problems. Each check gives a number and its limit; the verdict follows from thes
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -208,6 +209,10 @@ def _milder(small: Compressor, d: int, n: int, experiment: ConvexExperiment) -> 
     """Whether a compressor of a small problem is covered by the one of the problem."""
     fitted = experiment.compressor
     try:
+        if experiment.method.needs.by_variance:
+            setting = Setting.at(experiment)
+            own = replace(setting, compressor=small, n=n, d=d).bias_and_variance
+            return all(map(float.__le__, own, setting.bias_and_variance))
         if experiment.method.needs.compressor == "contractive":
             return small.alpha(d) >= fitted.alpha(experiment.d)
         return small.omega(d) <= fitted.omega(experiment.d) and small.omega_av(

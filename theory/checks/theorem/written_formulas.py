@@ -120,6 +120,8 @@ def _names(method: Method, setting: Setting) -> Names:
         for name in known:
             with suppress(Refusal):  # such as alpha of an unbiased compressor
                 names[name] = getattr(owner, name)
+    if method.needs.by_variance:
+        names |= zip(("eta", "omega", "omega_av"), setting.bias_and_variance, strict=True)
     names |= {field.name: getattr(method, field.name) for field in fields(method)}
     return {name: float(x) for name, x in names.items() if isinstance(x, (int, float))}
 
