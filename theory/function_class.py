@@ -160,14 +160,11 @@ class FunctionClass:
         Raises
         ------
         Refusal
-            If the bias is none, or the clients differ.
+            If the bias is none.
         """
         possible = is_constant(bias) and bias < 1
-        if self.classes or not possible:
-            raise Refusal(
-                f"bias = {bias!r} of compressors; give one of at least 0 and below 1, for clients "
-                "of one class"
-            )
+        if not possible:
+            raise Refusal(f"bias = {bias!r} of compressors; give one of at least 0 and below 1")
         left = 1 - bias**2 - self.omega
         return left if left > 0 else None
 

@@ -94,4 +94,5 @@ class EFBV(Method):
         return State(problem.x_star, h, mean(h), mean(h))
 
     def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
-        return (s.h_mean - mean(s.h),)
+        kept = s.h_mean - mean(s.h)
+        return (kept, s.g - s.h_mean) if self.lambda_ == self.nu else (kept,)

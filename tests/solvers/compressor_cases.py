@@ -41,6 +41,7 @@ BIASED = [
     "scaled(natural)",
     "scaled(l1)",
     "scaled(dithering:2)",
+    "rand-k:2(top-k:3)",
 ]
 ALL = UNBIASED + BIASED
 
@@ -82,6 +83,8 @@ def cuts(c: Compressor, x: NDArray[np.float64]) -> list[list[float]]:
     d = x.size
     size = np.abs(x)
     name = c.name.removeprefix("scaled(").removesuffix(")")
+    if name.startswith("rand-k") and "(" in name:  # of as many features as are drawn from
+        name, d = name.partition("(")[0], int(name.rpartition(":")[2])
     kind, _, rest = name.partition(":")
     if kind in {"identity", "top-k", "sign", "chunked"} or kind.startswith("dct"):
         return []

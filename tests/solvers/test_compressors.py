@@ -53,6 +53,7 @@ BITS = {
     "scaled(natural)": lambda d: 9 * d,
     "scaled(l1)": lambda d: 32 + index(d),
     "scaled(dithering:2)": lambda d: 32 + 3 * d,
+    "rand-k:2(top-k:3)": lambda d: 64 + 2 * index(d),
 }
 OMEGA = {
     "identity": lambda d: 0,
@@ -83,6 +84,13 @@ ALPHA = {
     "scaled(natural)": lambda d: 8 / 9,
     "scaled(l1)": lambda d: 1 / d,
     "scaled(dithering:2)": lambda d: 1 / (1 + min(d / 16, sqrt(d) / 2)),
+    "rand-k:2(top-k:3)": lambda d: 1 / 2 * 3 / d,
+}
+ABOUT_THE_MEAN = {
+    "rand-k:2(top-k:3)": lambda d: (sqrt(1 - 3 / d), 1 / 2),
+    "scaled(rand-k:1)": lambda d: (1 - 1 / d, (d - 1) / d**2),
+    "scaled(rand-k:2@shared)": lambda d: (1 - 2 / d, (d / 2 - 1) * 4 / d**2),
+    "scaled(natural)": lambda d: (1 / 9, 8 / 81),
 }
 
 
@@ -119,6 +127,31 @@ def test_table_of_alpha(name):
 
 
 @each_name
+def test_table_of_bias_and_variance(name):
+    """By default those of the table, of the whole error where nothing is drawn, and of omega."""
+    for d in served(name):
+        c = compressor(name)
+        if c.unbiased:
+            expected = 0.0, OMEGA[name](d)
+        elif c.deterministic(d):
+            expected = sqrt(1 - ALPHA[name](d)), 0.0
+        elif name in ABOUT_THE_MEAN:
+            expected = ABOUT_THE_MEAN[name](d)
+        else:
+            omega = 1 / ALPHA[name](d) - 1
+            expected = omega / (1 + omega), omega / (1 + omega) ** 2
+        found = c.bias(d), c.relative_variance(d)
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_a_compressor_need_be_no_contraction():
+    c = compressor("rand-k:2(top-k:4)")
+    assert (c.bias(16), c.relative_variance(16)) == (sqrt(3) / 2, 1.0)
+    with pytest.raises(Refusal, match="less than half of its entries and is no contraction"):
+        c.alpha(16)
+
+
+@each_name
 def test_name_makes_the_compressor_again(name):
     assert compressor(name).name == name
     assert compressor(name).shared == ("@shared" in name)
@@ -147,6 +180,8 @@ REFUSED = [
     ("rand-k:-1", "no compressor is called 'rand-k:-1'"),
     ("rand-k:2+l1", "no compressor is called 'rand-k:2\\+l1'"),
     ("", "no compressor is called ''"),
+    ("rand-k:3(top-k:2)", "rand-k:3 keeps 3 of d = 2 entries"),
+    ("rand-k:2(sign)", "no compressor is called"),
     ("rand-k:0", "rand-k has k = 0, which must be an integer of at least 1"),
     ("rand-k:0+natural", "rand-k has k = 0"),
     ("top-k:0", "top-k has k = 0"),

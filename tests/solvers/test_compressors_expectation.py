@@ -35,7 +35,13 @@ def check_moments(name, x):
         assert np.abs(mean - x).max() <= rounding
     elif name.startswith("scaled"):
         assert np.abs(mean - x * c.alpha(x.size)).max() <= rounding
+    elif not c.deterministic(x.size):
+        assert np.abs(mean - c.mean(x[None, :, None])[0, :, 0]).max() <= rounding
     error = ((values - x[:, None]) ** 2).sum(axis=0) @ probability
+    about = ((values - mean[:, None]) ** 2).sum(axis=0) @ probability
+    room = 1e-12 * square + beyond_omega(name, x.size) + 1e-300
+    assert about <= c.relative_variance(x.size) * square + room
+    assert ((mean - x) ** 2).sum() <= c.bias(x.size) ** 2 * square + room
     variance = c.variance(x[None, :, None])
     assert variance.shape == (1, 1)
     assert variance[0, 0] == pytest.approx(
@@ -122,6 +128,27 @@ ATTAINED = [
     ("scaled(natural)", [4 / 3, -8 / 3, 1 / 3]),
     ("scaled(l1)", [1.0, 1.0, 1.0]),
 ]
+
+
+ABOUT_THE_MEAN = [
+    ("top-k:2", [1.0, 1.0, -1.0, 1.0], [1.0, 2.0, 0.0]),
+    ("rand-k:2(top-k:3)", [1.0, 1.0, -1.0, 1.0], [3.0, 0.0, 1.0]),
+    ("scaled(rand-k:1)", [0.4, -7.0, 2.0], [0.4, -7.0, 2.0]),
+    ("scaled(natural)", [4 / 3, -8 / 3, 1 / 3], [4 / 3, -8 / 3, 1 / 3]),
+]
+
+
+@pytest.mark.parametrize(("name", "biased", "varied"), ABOUT_THE_MEAN)
+def test_bias_and_variance_are_attained(name, biased, varied):
+    c = compressor(name)
+    x, y = np.array(biased), np.array(varied)
+    values, probability = outcomes(c, x)
+    assert np.linalg.norm(values @ probability - x) == pytest.approx(
+        c.bias(x.size) * np.linalg.norm(x), rel=1e-12
+    )
+    values, probability = outcomes(c, y)
+    about = ((values - (values @ probability)[:, None]) ** 2).sum(axis=0) @ probability
+    assert about == pytest.approx(c.relative_variance(y.size) * (y @ y), rel=1e-12)
 
 
 @pytest.mark.parametrize(("name", "x"), ATTAINED)

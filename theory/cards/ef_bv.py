@@ -11,7 +11,7 @@ from certibit.theory.bill import compressed_up
 from certibit.theory.card import Card, Role
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import SLACK, Condition, DescentTheorem, Theorem
 
 
 def _conditions(m: EFBV, setting: Setting) -> tuple[Condition, ...]:
@@ -134,7 +134,8 @@ def _paper(setting: Setting) -> EFBV:
     nu = min{1, (1 - eta)/((1 - eta)^2 + omega_av)}.
     """
     eta, omega, omega_av = setting.bias_and_variance
-    lambda_, nu = (min(1.0, (1 - eta) / ((1 - eta) ** 2 + own)) for own in (omega, omega_av))
+    best = ((1 - eta) / ((1 - eta) ** 2 + own) for own in (omega, omega_av))
+    lambda_, nu = (1.0 if own > 1 - SLACK else own for own in best)
     step = _largest_step(EFBV(1.0, lambda_, nu), setting)
     return EFBV(step, lambda_, nu)
 

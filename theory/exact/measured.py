@@ -28,7 +28,9 @@ def measured_factor(method: Method, extreme: ExtremeClass) -> float | None:
     kinds = functions.kind_of_client
     if needs.compressor == "contractive":
         alphas = np.array([functions.contraction(kind) for kind in kinds])
-        laws = [ErrorLaw(share, 0.0) for share in 1 + extreme.sign * (1 - alphas) ** 0.5]
+        shares = 1 + extreme.sign * (1 - alphas) ** 0.5
+        omegas = [0.0 if functions.bias is None else functions.kinds[k].omega for k in kinds]
+        laws = list(map(ErrorLaw, shares, omegas))
     else:
         laws = [ErrorLaw(1.0, functions.kinds[kind].omega) for kind in kinds]
     down = ErrorLaw(1.0, functions.omega_down if needs.downlink == "unbiased" else 0.0)

@@ -13,6 +13,7 @@ from certibit import (
     DASHA,
     DIANA,
     EF21,
+    EFBV,
     GD,
     MARINA,
     SCAFFOLD,
@@ -42,7 +43,8 @@ def where(name, n, omega):
     need = CARDS[name].method.needs.compressor
     sent, d = rand_k_of(omega) if need else (Identity(), 10)
     sent = Scaled(sent) if need == "contractive" else sent
-    return Setting(Constants(-1.0, np.ones(n), 1.0), n, d, sent)
+    by_variance = CARDS[name].method.needs.by_variance
+    return Setting(Constants(-1.0, np.ones(n), 1.0), n, d, sent, by_variance=by_variance)
 
 
 @pytest.mark.parametrize("gamma", [0.1, 0.5, 1.0])
@@ -121,7 +123,7 @@ def test_a_setting_stands_for_its_class():
     )
 
 
-RULES = {"gd": "1/L"}
+RULES = {"gd": "1/L", "ef-bv": "paper"}
 """Rules whose name is not "nonconvex"."""
 
 PUBLISHED = [
@@ -166,6 +168,7 @@ ATTACKED = [
     (GD(0.7), {}),
     (EF21(0.29), {"alpha": 0.5}),
     (EF21(0.29), {"bias": 0.5, "omega": 0.25}),
+    (EFBV(0.05, 0.3, 0.6), {"bias": 0.3, "omega": 2.0}),
     (MARINA(0.5, 0.3), {"omega": 2.0}),
     (DASHA(0.2, 0.2), {"omega": 2.0}),
     (DIANA(0.08, 0.1), {"omega": 2.0}),

@@ -31,18 +31,24 @@ class TwoPointChannel(Scripted):
         self.needs, self.extreme, self.functions = method.needs, extreme, extreme.functions
         kinds = [self.functions.kinds[kind] for kind in self.functions.kind_of_client]
         self.omegas = np.array([one.omega for one in kinds])
-        self.alphas = np.array([1.0 if one.alpha is None else one.alpha for one in kinds])
+        contraction = self.functions.contraction
+        self.alphas = np.array([contraction(kind) for kind in self.functions.kind_of_client])
 
     def uplink(self, v, cohort=None):
         if self.needs.compressor == "contractive":
             factors = 1 + self.extreme.sign * (1 - self.alphas) ** 0.5
+            if self.functions.bias is not None:
+                factors = factors + self._noises()
         else:
-            signs = [(0.5**self.n, one) for one in product((1.0, -1.0), repeat=self.n)]
-            factors = 1 + self.omegas**0.5 * np.array(self.choose(signs))
+            factors = 1 + self._noises()
             common = np.array(self.extreme.common)[self.functions.kind_of_client]
             if common.any():
                 factors += common**0.5 * self.choose([(0.5, 1.0), (0.5, -1.0)])
         return self.send(v * factors[:, None, None], cohort)
+
+    def _noises(self):
+        signs = [(0.5**self.n, one) for one in product((1.0, -1.0), repeat=self.n)]
+        return self.omegas**0.5 * np.array(self.choose(signs))
 
     def downlink(self, v):
         if self.needs.downlink == "contractive":

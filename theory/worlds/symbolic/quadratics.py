@@ -158,7 +158,10 @@ class ExtremeChannel(SymbolicChannel):
             return alone + self.send(self._times(sign, self.extreme.common, v), cohort)
         kinds = range(len(self.functions.kinds))
         errors = [1 - self.functions.contraction(kind) for kind in kinds]
-        return self.send(v + self._times(self.extreme.sign, errors, v), cohort)
+        received = v + self._times(self.extreme.sign, errors, v)
+        if self.functions.bias is not None and self.functions.omega:
+            received = received + self._noise(v, cohort)
+        return self.send(received, cohort)
 
     def _times(self, sign: float, squares: Sequence[float], v: Array) -> ClientArray:
         """Return vectors times the roots of squares, given for each kind, with a sign."""
