@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from certibit.solvers.authoring import (
     Array,
-    Every,
     Functions,
     Gradients,
     Messages,
@@ -68,7 +67,6 @@ class EFBV(Method):
 
     name: ClassVar[str] = "ef-bv"
     needs: ClassVar[Needs] = Needs(compressor="contractive", by_variance=True, nonconvex=True)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         d = channel.uplink(problem.grad(x))
@@ -85,9 +83,6 @@ class EFBV(Method):
             h_mean=s.h_mean + self.lambda_ * d_mean,
             g=s.h_mean + self.nu * d_mean,
         )
-
-    def model(self, s: State) -> Array:
-        return s.x
 
     def fixed_point(self, problem: Solution) -> State:
         h = problem.grad_star

@@ -35,11 +35,12 @@ class CertifiedTheorem(Theorem):
     def conditions(self, m: Method, setting: Setting) -> tuple[Condition, ...]:
         """Return what the function class of the certificate covers."""
         functions, needs = self.certificate.functions, m.needs
+        by_variance = needs.by_variance
         other = float(m != self.certificate.method)
         found = [Condition("the parameters are those of the certificate", other, 0.0)]
         at_least, at_most = ["n", "mu"], ["n", "L"]
         for end, need in (("", needs.compressor), ("_down", needs.downlink)):
-            at_least += [f"alpha{end}"] * (need == "contractive")
+            at_least += [f"alpha{end}"] * (need == "contractive" and (end or not by_variance))
             at_most += [f"omega{end}"] * (need == "unbiased")
         for name in at_least:
             least = getattr(functions, name)
@@ -49,6 +50,10 @@ class CertifiedTheorem(Theorem):
         for name in at_most:
             statement = f"{name} <= {name} of the certificate"
             found.append(Condition(statement, getattr(setting, name), getattr(functions, name)))
+        if by_variance:
+            pairs = zip(setting.bias_and_variance, functions.bias_and_variance, strict=True)
+            for name, (own, most) in zip(("eta", "omega", "omega_av"), pairs, strict=True):
+                found.append(Condition(f"{name} <= {name} of the certificate", own, most))
         if needs.shared_minimiser:
             unlike = float(not setting.shared_minimiser)
             found.append(Condition("all f_i have the same minimiser", unlike, 0.0))

@@ -23,6 +23,7 @@ from certibit import (
 )
 from certibit.data.problem import Constants
 from certibit.theory.catalogue.catalogue import CARDS
+from certibit.theory.certificates.certified_theorem import searched_theorem
 from certibit.theory.descent.descent_forms import has_descent
 
 CARD = CARDS["ef-bv"]
@@ -143,3 +144,21 @@ def test_the_noise_of_many_clients_is_averaged():
         for n in (1, 100)
     ]
     assert descends == [False, True]
+
+
+def test_a_certificate_covers_no_larger_bias_or_variance():
+    own, (biased, varied, shared) = (
+        where(10, "rand-k:2(top-k:6)", 12, 50.0),
+        (
+            where(10, sent, 12, 50.0)
+            for sent in ("rand-k:2(top-k:5)", "rand-k:1(top-k:6)", "rand-k:2@shared")
+        ),
+    )
+    method = CARD.at(own)
+    theorem = searched_theorem(method, own)
+    assert theorem.unmet(method, own) == ()
+    unmet = [
+        [one.statement.split()[0] for one in theorem.unmet(method, other)]
+        for other in (biased, varied, shared)
+    ]
+    assert unmet == [["eta"], ["omega", "omega_av"], ["omega", "omega_av"]]
