@@ -9,6 +9,7 @@ from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef_bv import EFBV, State
 from certibit.theory.bill import compressed_up
 from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import SLACK, Condition, DescentTheorem, Theorem
@@ -146,6 +147,7 @@ CARD = Card(
     theorems=(BiasAndVariance(),),
     descents=(BiasAndVarianceNonconvex(),),
     rules={"paper": _paper},
+    orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(
         lambda c, n: (EFBV(0.9 / c.L, 1.0, 1.0), EF21(0.9 / c.L)),
