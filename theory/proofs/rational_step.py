@@ -38,6 +38,13 @@ class RationalForm:
         """All entries of the blocks, then the values."""
         return [x for block in self.blocks for x in block.flat] + [*self.values]
 
+    @property
+    def is_negative(self) -> bool:
+        """Whether it is minus a sum of squares, without function values."""
+        if any(self.values) or any(x > 0 for block in self.blocks for x in np.diag(block)):
+            return False
+        return all(ldl(-block) is not None for block in self.blocks)
+
     def plus(self, factor: Rational, other: "RationalForm") -> "RationalForm":
         """Return this form plus a multiple of another."""
         if not factor:
@@ -97,6 +104,15 @@ class RationalStep:
         )
         if ridge:
             step = _with_ridge(step, functions.mu)
+        return cls._of_symbols(step, functions)
+
+    @classmethod
+    def _of_symbols(cls, step: SymbolicStep, functions: FunctionClass) -> "RationalStep":
+        """Return the step on the unknowns that are possible.
+
+        Unknowns are 0 along which what is at least 0 is minus a sum of squares, such as the error
+        of a message that loses nothing: then the step on the others is returned.
+        """
         kernels = [rationals(kernel) for kernel in step.kernels]
         noisy = functions.has_variance
 
@@ -106,11 +122,21 @@ class RationalStep:
             values = [*form.values[: len(step.evaluations)], *form.values[-1:][:noisy]]
             return RationalForm(blocks, tuple(map(rational, values)))
 
+        known = {name: reduced(form) for name, form in step.inequalities.items()}
+        known = {name: form for name, form in known.items() if any(form.entries)}
+        lost = [form.blocks for form in known.values() if form.is_negative]
+        if lost:
+            inner = (
+                exact_kernel(np.concatenate(blocks), np.ones(len(blocks[0]), dtype=bool))
+                for blocks in zip(*lost, strict=True)
+            )
+            smaller = tuple(a @ b for a, b in zip(kernels, inner, strict=True))
+            return cls._of_symbols(replace(step, kernels=smaller), functions)
         return cls(
             step,
             tuple(map(reduced, step.now)),
             tuple(map(reduced, step.after)),
-            {name: reduced(form) for name, form in step.inequalities.items()},
+            known,
             tuple(map(reduced, step.measured)),
             {name: reduced(form) for name, form in step.equalities.items()},
         )
