@@ -47,7 +47,7 @@ def describe_descent(account: DescentAccount) -> str:
         own = "with this Psi" if proof.measure.name == "potential" else "each with its own Psi"
         lines.append(f"{'noise':12}smallest e for some c, {own}: {pairs}")
     elif proof.functions.noise and proof.c > 0:
-        why = f"{account.method.name} samples no gradients"
+        why = f"{account.method.name} samples no gradients whose noise it keeps"
         if proof.reduces_variance:
             why = "that of one sample at two points nearly cancels, and e = 0"
         lines.append(f"{'noise':12}none: {why}")

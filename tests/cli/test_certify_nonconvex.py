@@ -70,7 +70,7 @@ def test_the_smallest_noise_is_beside_that_of_the_theorem(capsys):
 def test_a_method_that_samples_nothing_says_so(capsys):
     assert main(["certify", "gd", "--class", "nonconvex", "--noise"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "noise none: gd samples no gradients" in told
+    assert "noise none: gd samples no gradients whose noise it keeps" in told
     assert "sigma^2" not in told
 
 

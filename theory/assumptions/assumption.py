@@ -159,9 +159,12 @@ def is_constant(value: Any) -> bool:
 
 
 def require_convexity_below_smoothness(assumption: Any, L_f: Any) -> None:
-    """Refuse an assumption whose mu is larger than the smoothness of the average."""
-    if assumption.mu > L_f * (1 + ROUNDING):
+    """Refuse an assumption whose mu is not below the smoothness of the average.
+
+    With mu = L_f all inequalities are equations, as mu < L of strongly convex functions excludes.
+    """
+    if assumption.mu > L_f * (1 - ROUNDING):
         raise Refusal(
-            f"{assumption!r} holds for no average that is L_f-smooth with L_f = {L_f!r}; give "
-            "mu <= L_f"
+            f"{assumption!r} leaves no average to be L_f-smooth with L_f = {L_f!r}, but those of "
+            "one curvature at most; give mu < L_f"
         )

@@ -2,6 +2,7 @@
 
 import math
 
+from certibit.data.errors import Refusal
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays, State
@@ -150,6 +151,11 @@ def _largest_rho(theta: float, decrease: float, setting: Setting) -> float:
     noise = (1 + omega_av) * omega_down
     for _ in range(BOUNDS):
         rho = min((2 - theta * (1 + b)) / (1 + a + noise) for a, b in variances)
+        if not rho > 0:
+            raise Refusal(
+                f"no rho of the theorem is found for mu = {setting.mu!r} and L = {setting.L!r}, "
+                "which are the same up to rounding; give a larger L/mu"
+            )
         phi = 2 - theta - rho * min(1.0, math.sqrt(decrease / (theta * rho)))
         noise = server_noise(theta, phi, omega_av, omega_down)
     return rho

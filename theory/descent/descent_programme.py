@@ -310,13 +310,19 @@ class DescentProgramme:
         Raises
         ------
         Refusal
-            If none is proved.
+            If none is proved, or none is the largest, because M is at most a multiple of sigma^2.
         """
         found, bound = self._towards(close, enough), float("inf")
         if found.bound < bound:
             total = Fraction(found.bound) + fraction(self.table.tolist()[-1][0])
             bound = float(np.nextafter(float(total), np.inf))
-        return self._shortened(found.numbers, bound)
+        best = self._shortened(found.numbers, bound)
+        if enough is None and self.samples and self._grows(found, best):
+            raise Refusal(
+                "no c is the largest: M is at most a multiple of sigma^2, and c grows with e; "
+                "give the c that is wanted as least"
+            )
+        return best
 
     def quietest(self, least: Rational, close: float = CLOSE) -> Descent:
         """Return the smallest e that is proved with a c of at least ``least``.
@@ -419,6 +425,11 @@ class DescentProgramme:
         if not best.holds(self.step, self.start):
             raise Refusal("the descent that is found is no proof; take other parameters")
         return best
+
+    def _grows(self, end: PathEnd, best: Descent) -> bool:
+        """Whether the limit of e is what bounds c: its dual number is that of the last row."""
+        limit = LARGEST / float(self.step.symbols.functions.L.value)
+        return bool(2 * end.dual_rows[-1] * limit > abs(float(fraction(best.c))))
 
     @property
     def samples(self) -> bool:

@@ -212,8 +212,8 @@ def test_constants_that_are_none_are_refused(kind, value):
         ([Similarity(0.1)], "is no tuple; give one"),
         ((0.1,), "0.1 is no assumption; give one"),
         ((Similarity,), "is no assumption; give one"),
-        ((PolyakLojasiewicz(1.1),), "L_f = 1.0; give mu <= L_f"),
-        ((QuasiStrongConvexity(1.1),), "L_f = 1.0; give mu <= L_f"),
+        ((PolyakLojasiewicz(1.0),), "one curvature at most; give mu < L_f"),
+        ((QuasiStrongConvexity(1.1),), "one curvature at most; give mu < L_f"),
     ],
 )
 def test_what_is_no_assumption_is_refused(given, words):
@@ -233,9 +233,9 @@ def test_special_constants_are_refused():
 def test_units():
     assert BoundedDissimilarity(2.0).in_units(4.0) == BoundedDissimilarity(2.0)
     assert PolyakLojasiewicz(2.0).in_units(4.0) == PolyakLojasiewicz(0.5)
-    functions = FunctionClass(3, -1.0, 1.0, assumptions=(PolyakLojasiewicz(1.0),))
+    functions = FunctionClass(3, -1.0, 1.0, assumptions=(PolyakLojasiewicz(0.5),))
     for unit in (0.3, 7.0):
-        assert replace(functions).in_units(unit).assumptions == (PolyakLojasiewicz(1 / unit),)
+        assert replace(functions).in_units(unit).assumptions == (PolyakLojasiewicz(0.5 / unit),)
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.1, 0.3])
