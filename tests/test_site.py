@@ -47,7 +47,7 @@ def test_a_page_has_what_stands_on_its_card(name, compared):
     theorems = (*card.theorems, *card.descents, *card.convex)
     for theorem in theorems:
         assert f"### {escaped(theorem.title)}" in text
-    for theorem in card.along_runs:
+    for theorem in (*card.relaxed, *card.along_runs):
         assert (
             f"### {escaped(theorem.title)}\n\n{escaped(docstring(type(theorem)).summary)}" in text
         )

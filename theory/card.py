@@ -14,7 +14,13 @@ from certibit.theory.bill import Bill
 from certibit.theory.orders import Orders
 from certibit.theory.potential import Potential
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ConvexDescentTheorem, DescentTheorem, RunTheorem, Theorem
+from certibit.theory.theorem import (
+    ConvexDescentTheorem,
+    DescentTheorem,
+    NormTheorem,
+    RunTheorem,
+    Theorem,
+)
 
 Rule = Callable[..., Method]
 """Parameters from theory: a method made for a setting, with what is left open as options."""
@@ -93,8 +99,10 @@ class Card:
         Theorems about the descent of one step, for functions that need not be convex.
     convex : tuple of ConvexDescentTheorem or RunTheorem
         Theorems for convex functions, mu = 0: about one step, or a bound after a whole run.
+    relaxed : tuple of NormTheorem
+        Theorems about the decrease of f in a round, for (L0, L1)-smooth functions.
     along_runs : tuple of AlongRuns
-        Theorems about whole runs, for methods without a contraction factor.
+        Other theorems about whole runs, for methods without a contraction factor.
     rules : mapping
         Named rules for its parameters; the first is the default, and where f is not strongly
         convex one that is named ``convex``, if f is, or ``nonconvex``.
@@ -137,6 +145,7 @@ class Card:
     theorems: tuple[Theorem, ...] = ()
     descents: tuple[DescentTheorem, ...] = ()
     convex: tuple[ConvexDescentTheorem | RunTheorem, ...] = ()
+    relaxed: tuple[NormTheorem, ...] = ()
     along_runs: tuple[AlongRuns, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     orders: Orders | None = None
@@ -170,8 +179,12 @@ class Card:
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of all theorems."""
-        stated = (*self.theorems, *self.descents, *self.convex, *self.along_runs)
-        return tuple(theorem.title for theorem in stated)
+        return tuple(theorem.title for theorem in self.stated)
+
+    @property
+    def stated(self) -> tuple[Any, ...]:
+        """All theorems."""
+        return (*self.theorems, *self.descents, *self.convex, *self.relaxed, *self.along_runs)
 
     @property
     def shares_masks(self) -> bool:
@@ -248,6 +261,22 @@ class Card:
             return first
         fitting = (_CONVEX, _NONCONVEX) if setting.has_solution else (_NONCONVEX,)
         return next((rule for rule in fitting if rule in self.rules), first)
+
+    def by_theorem(self, setting: Setting, I: int = 1) -> Method:  # noqa: E741
+        """Make the method with the largest step of its theorem on (L0, L1)-smooth functions.
+
+        Raises
+        ------
+        Refusal
+            If there is no such theorem, or it allows no step.
+        """
+        if not (self.relaxed and self.tunings):
+            raise Refusal(
+                f"no theorem on {self.name} has parameters for (L0, L1)-smooth functions; give "
+                "each yourself"
+            )
+        eta, gamma = self.relaxed[0].largest(setting, I)
+        return self.tunings[0].make(eta, gamma / eta, I, None)
 
     def left_open(self, rule: str | None = None) -> tuple[str, ...]:
         """Return the parameters that a rule takes as options, such as the size of a cohort.

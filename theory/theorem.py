@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from certibit.data.arrays import Array
 from certibit.solvers.method import Method
-from certibit.theory.potential import ClassConstants, Terms
+from certibit.theory.norm_promise import NormPromise
+from certibit.theory.potential import ClassConstants, Gap, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.verdict import readable, readable_factor
 
@@ -197,7 +198,7 @@ class RunPromise:
         return f"E[f(x_T)] - f* <= Psi_0/({' + '.join(terms)})"
 
 
-AnyPromise = ContractionPromise | DescentPromise | RunPromise
+AnyPromise = ContractionPromise | DescentPromise | NormPromise | RunPromise
 """What a theorem promises: of one step, a factor or a descent; or a bound after a whole run."""
 
 
@@ -346,3 +347,42 @@ class RunTheorem(ConvergenceTheorem):
     def promise(self, m: Any, setting: Setting) -> RunPromise:
         """Return the promised bound."""
         return RunPromise(self.weight(m, setting))
+
+
+class NormTheorem(ConvergenceTheorem):
+    """A theorem E[Psi+] <= Psi - c H(|grad f(x)|) about a round, for (L0, L1)-smooth f_i.
+
+    Psi is f(x) - inf f. H is that of the promise, which is about E|grad f|. The constants of its
+    setting are L0, L1, kappa, rho and sigma.
+
+    Examples
+    --------
+    >>> from certibit import EPISODE, METHODS, Quartics, Setting
+    >>> from certibit.theory.catalogue.catalogue import CLIPPING
+    >>> setting = Setting.of(EPISODE, Quartics.of(H=1))
+    >>> method = CLIPPING["episode"].by_theorem(setting, I=4)
+    >>> theorem, *_ = CLIPPING["episode"].relaxed
+    >>> theorem.unmet(method, setting), theorem.promise(method, setting).rounds_to(1.0) < 1e7
+    ((), True)
+    """
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        return (Gap(1.0, m.model(s)),)
+
+    def noise(self, m: Any, setting: Setting) -> float:
+        """Return 0: a bound of the noise is among the hypotheses."""
+        return 0.0
+
+    @abstractmethod
+    def largest(self, setting: Setting, I: int = 1) -> tuple[float, float]:  # noqa: E741
+        """Return the largest step size eta that it allows, and the gamma for it.
+
+        Raises
+        ------
+        Refusal
+            If it allows none, as where a constant is not known.
+        """
+
+    @abstractmethod
+    def promise(self, m: Any, setting: Setting) -> NormPromise:
+        """Return the promised decrease."""

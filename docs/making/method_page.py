@@ -151,7 +151,7 @@ def _theorems(card: Card) -> list[str]:
             _conditions(card, theorem),
             _potential(theorem),
         ]
-    for theorem in card.along_runs:
+    for theorem in (*card.relaxed, *card.along_runs):
         told = docstring(type(theorem))
         proof = prose(told.sections.get("Notes", ""))
         parts += [f"### {escaped(theorem.title)}", escaped(told.summary), prose(told.body), proof]
@@ -295,7 +295,7 @@ def _accounting(card: Card) -> str:
 def _sources(card: Card) -> str:
     owners = [
         card.method,
-        *map(type, (*card.theorems, *card.descents, *card.convex, *card.along_runs)),
+        *map(type, card.stated),
     ]
     names = dict.fromkeys(owner.__module__.removeprefix("certibit.") for owner in owners)
     return "\n".join(f"* `{name.replace('.', '/')}.py`" for name in names)

@@ -88,7 +88,7 @@ def theorem_runs(store: Store, seeds: int, processes: int | Place | None) -> lis
         parameters = trace.specification["method"]["parameters"]
         constants, eta = job.problem.constants, parameters["eta"]
         promised = np.array(
-            [MAIN.promise(constants, THEOREM_STEPS, THEOREM_EPSILON, eta, int(r)) for r in rounds]
+            [MAIN.mean_norm(constants, THEOREM_STEPS, THEOREM_EPSILON, eta, int(r)) for r in rounds]
         )
         slopes.append(Slope(job.sigma, rounds, running, promised))
     return sorted(slopes, key=lambda slope: slope.sigma)

@@ -183,7 +183,7 @@ def test_the_theorem_runs_meet_the_hypotheses(sigma, tmp_path):
     assert constants.sigma == sigma
     chosen = MAIN.parameters(constants, 2, THEOREM_STEPS, THEOREM_EPSILON)
     arguments = (constants, 2, THEOREM_STEPS, THEOREM_EPSILON, chosen.eta, chosen.gamma, chosen.R)
-    assert all(condition.holds for condition in MAIN.conditions(*arguments))
+    assert all(condition.holds for condition in MAIN.hypotheses(*arguments))
 
 
 def test_the_figures_can_be_drawn(small, tmp_path):

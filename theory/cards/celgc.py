@@ -3,10 +3,12 @@
 from certibit.solvers.clipping import UNCLIPPED
 from certibit.solvers.methods.celgc import CELGC
 from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.cards.clipped_sgd import ClippedGD
 
 CARD = Card(
     CELGC,
     label="CELGC",
+    relaxed=(ClippedGD(equal=True),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

@@ -2,10 +2,12 @@
 
 from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.cards.clipped_sgd import ClippedGD
 
 CARD = Card(
     ClippedMinibatchSGD,
     label="clipped minibatch SGD",
+    relaxed=(ClippedGD(),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

@@ -13,11 +13,15 @@ from typing import ClassVar
 
 from certibit.data.errors import Refusal
 from certibit.solvers.clipping import UNCLIPPED
+from certibit.solvers.method import participants
 from certibit.solvers.methods.episode import EPISODE
 from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.cards.clipped_sgd import relaxed
 from certibit.theory.formulas.episode_round import factor_A, factor_B
 from certibit.theory.formulas.relaxed_constants import Relaxed
-from certibit.theory.theorem import Condition
+from certibit.theory.norm_promise import NormPromise
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, NormTheorem
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,11 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Theorem1:
+class Theorem1(NormTheorem):
     """EPISODE, Theorem 1: the mean of E|grad f(x_r)| over r = 0..R is at most 3 epsilon.
+
+    Its proof has E f(x+) <= f(x) - (epsilon/4) eta I |grad f(x)| + (epsilon^2/2) eta I for every
+    epsilon between the least, from the limits of eta by the noise, and the largest.
 
     Attributes
     ----------
@@ -51,6 +58,7 @@ class Theorem1:
     general: bool
 
     title: ClassVar[str] = "EPISODE, Theorem 1"
+    method: ClassVar[type[EPISODE]] = EPISODE
 
     def threshold(self, c: Relaxed, C: float = 1.0) -> float:
         """Return tau = 11 sigma + A L0/(B L1 rho); infinite (never clip) if L1 = 0."""
@@ -115,7 +123,7 @@ class Theorem1:
         tau = self.threshold(c, C)
         return Parameters(eta, tau, tau * eta, math.ceil(4 * c.Delta / (epsilon**2 * eta * I)))
 
-    def conditions(
+    def hypotheses(
         self,
         c: Relaxed,
         N: int,
@@ -140,7 +148,34 @@ class Theorem1:
             Condition("4 Delta/(eps^2 eta I) <= R", 4 * c.Delta / (epsilon**2 * eta * I), R),
         )
 
-    def promise(self, c: Relaxed, I: int, epsilon: float, eta: float, R: int) -> float:
+    def least_epsilon(self, c: Relaxed, N: int, I: int, eta: float, C: float = 1.0) -> float:
+        """Return the smallest tolerance for which the noise allows a step size eta; 0 without."""
+        _, local, mean = self.step_size_limits(c, N, I, 1.0, C)
+        return max(eta / local, math.sqrt(eta / mean))
+
+    def conditions(self, m: EPISODE, setting: Setting) -> tuple[Condition, ...]:
+        c, n = relaxed(setting), setting.n
+        epsilon = self.largest_epsilon(c)
+        limits = self.hypotheses(c, n, m.I, epsilon, m.eta, m.gamma, 0)
+        return (Condition("n <= S", n, participants(m.S, n)), *limits[1:-1])
+
+    def largest(self, setting: Setting, I: int = 1) -> tuple[float, float]:
+        c = relaxed(setting)
+        epsilon = self.largest_epsilon(c)
+        if not 0 < epsilon < math.inf:
+            raise Refusal(
+                f"{self.title} has no largest step for L0 = {c.L0:g}, L1 = {c.L1:g}, kappa = "
+                f"{c.kappa:g} and rho = {c.rho:g}; give eta and gamma"
+            )
+        eta = min(self.step_size_limits(c, setting.n, I, epsilon))
+        return eta, self.threshold(c) * eta
+
+    def promise(self, m: EPISODE, setting: Setting) -> NormPromise:
+        c, step = relaxed(setting), m.eta * m.I
+        least = self.least_epsilon(c, setting.n, m.I, m.eta)
+        return NormPromise(1 / 32, step, 8 * step * self.largest_epsilon(c), 8 * step * least)
+
+    def mean_norm(self, c: Relaxed, I: int, epsilon: float, eta: float, R: int) -> float:
         """Return the bound 4 Delta/(eps eta I (R+1)) + 2 eps of the mean over r = 0..R."""
         return 4 * c.Delta / (epsilon * eta * I * (R + 1)) + 2 * epsilon
 
@@ -167,7 +202,7 @@ FORMS = (MAIN, APPENDIX, GENERAL)
 CARD = Card(
     EPISODE,
     label="EPISODE",
-    along_runs=(GENERAL,),
+    relaxed=(GENERAL,),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

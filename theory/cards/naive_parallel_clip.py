@@ -2,10 +2,12 @@
 
 from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
 from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.cards.clipped_sgd import ClippedGD
 
 CARD = Card(
     NaiveParallelClip,
     label="NaiveParallelClip",
+    relaxed=(ClippedGD(),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

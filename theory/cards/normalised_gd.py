@@ -2,10 +2,12 @@
 
 from certibit.solvers.methods.normalised_gd import NormalisedGD
 from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.cards.clipped_sgd import ClippedGD
 
 CARD = Card(
     NormalisedGD,
     label="normalised SGD",
+    relaxed=(ClippedGD(c=0.25),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
     tunings=(
         Tuning(

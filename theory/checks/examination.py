@@ -40,7 +40,7 @@ from certibit.theory.checks.promises import (
 from certibit.theory.checks.soundness import conduct, soundness
 from certibit.theory.checks.theorem.written_formulas import written_rule
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem, Theorem
+from certibit.theory.theorem import DescentTheorem, NormTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
@@ -298,7 +298,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     A method without theorems about descents has that of a certificate, if one is found.
     """
     sent, setting = experiment.compressor, Setting.at(experiment)
-    held: list[DescentTheorem] = []
+    held: list[DescentTheorem | NormTheorem] = []
     factors: list[Theorem] = []
     noise = experiment.problem.noise
     bounded = noise is None or math.isfinite(noise.largest_variance(experiment.problem))
@@ -311,6 +311,8 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
         if not card.descents:
             held = provable_descents(experiment)
+    else:
+        held = [one for one in card.relaxed if not one.unmet(experiment.method, setting)]
     held = [one for one in held if bounded or not one.noise(experiment.method, setting)]
     sound = (
         *(factors_along_a_run(theorem, experiment) for theorem in factors),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
+from certibit.data.problem import Constants
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.simulation.experiment import Experiment
@@ -18,6 +19,9 @@ from certibit.theory.checks.method.round_cost import round_cost
 from certibit.theory.plan.offers import Offer, promised_costs
 from certibit.theory.setting import Setting
 
+BY_THEOREM = "theorem"
+"""The rule of an offer whose method has the largest step of its theorem."""
+
 
 def descent_offers(
     problem: Any, cards: Iterable[Card], compressors: Iterable[Compressor], target: float
@@ -26,15 +30,21 @@ def descent_offers(
 
     A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 promises that the mean of E|grad f|^2
     over T steps is at most Psi_0/(c T) + (e/c) sigma^2, with Psi_0 at the start of a run of seed 0.
+    On (L0, L1)-smooth problems theorems are about the mean of E|grad f|, and methods take the
+    largest step of their theorem, with one local step.
     """
-    compressors = tuple(compressors)
+    compressors, smooth = tuple(compressors), isinstance(problem.constants, Constants)
     found = []
     with quiet_machine():
         for card in cards:
             for sent in compressors if card.method.needs.compressor else (None,):
-                for rule in card.rules:
+                for rule in card.rules if smooth else (BY_THEOREM,):
                     with suppress(Refusal):
-                        method = card.parameters(problem, sent, rule)
+                        method = (
+                            card.parameters(problem, sent, rule)
+                            if smooth
+                            else card.by_theorem(Setting.of(card.method, problem))
+                        )
                         experiment = Experiment.of(method, problem, sent)
                         found.append(_offer(card, rule, experiment, target))
     return tuple(offer for offer in found if offer is not None)
@@ -53,7 +63,8 @@ def certified_descent(offer: Offer, target: float) -> Offer:
 def _offer(card: Card, rule: str, experiment: Any, target: float) -> Offer | None:
     """Return the strongest promise; None if no theorem holds, or noise alone is larger."""
     setting = Setting.at(experiment)
-    held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
+    stated = card.descents if isinstance(setting.constants, Constants) else card.relaxed
+    held = [one for one in stated if not one.unmet(experiment.method, setting)]
     if not held:
         return None
     cost = round_cost(experiment)

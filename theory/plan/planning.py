@@ -6,7 +6,7 @@ from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.noise import require_whole_gradients
-from certibit.data.problem import Constants, Problem, is_strongly_convex
+from certibit.data.problem import Problem, is_strongly_convex
 from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
@@ -34,7 +34,8 @@ class Plan:
     target : float
         The accuracy.
     measure : str
-        Of what: "gap", f - f*, or "squared_gradient", the mean of |grad f|^2 over the steps.
+        Of what: "gap", f - f*, or "squared_gradient", the mean of |grad f|^2 over the steps; for
+        (L0, L1)-smooth functions the square of the mean of |grad f|.
     network : Network
         What seconds are modelled on: the link and the speed of the slowest client.
     offers : tuple of Offer
@@ -147,11 +148,6 @@ def plan(
         raise Refusal(
             f"{problem.name} is not strongly convex, and what is promised of f - f* needs mu > 0; "
             "give an accuracy of |grad f|^2"
-        )
-    if not isinstance(problem.constants, Constants):
-        raise Refusal(
-            f"{problem.name} is only (L0, L1)-smooth, of which no theorem promises costs; compare "
-            "methods by certibit compare"
         )
     require_whole_gradients(problem)
     start = measure_at_start(problem, measure)

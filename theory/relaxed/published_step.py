@@ -74,7 +74,7 @@ def published_step(
     if functions.sigma or not issubclass(method, (*SAME_STEP, NormalisedGD)):
         return None
     L0, L1 = functions.L0, functions.L1
-    limits = CLIPPED_GD.conditions(L0, L1, eta, gamma)
+    limits = CLIPPED_GD.limits(L0, L1, eta, gamma)
     least, *others = (float(condition.right) for condition in limits)
     longest = min(others)
     if issubclass(method, NormalisedGD):
@@ -94,7 +94,7 @@ def _of_episode(
     own = RelaxedConstants(functions.L0, functions.L1, kappa, rho, functions.sigma, Delta=1.0)
     epsilon = 3 * factor_A(1.0) * own.L0 / (5 * factor_B(1.0) * own.L1 * rho)
     chosen = MAIN.parameters(own, functions.n, 1, epsilon)
-    limits = MAIN.conditions(own, functions.n, 1, epsilon, eta, gamma, chosen.R)
+    limits = MAIN.hypotheses(own, functions.n, 1, epsilon, eta, gamma, chosen.R)
     return PublishedStep(
         f"{MAIN.title}, at epsilon = {epsilon:.4g}, kappa = {kappa:g}, rho = {rho:g}",
         tuple(one for one in limits if "eta" in one.statement and "R" not in one.statement),

@@ -232,14 +232,15 @@ def _mean(
 ) -> tuple[float, bool]:
     """Return the mean of a Lyapunov function over the errors, and whether it is exact."""
     psi, exact, drawn = 0.0, True, variances > 0
-    smoothness = problem.constants.L_f + problem.constants.ridge
     for term in terms:
         vectors = term.point if isinstance(term, Gap) else term.vectors
         errors = _coefficients(vectors, drawn)
         if isinstance(term, Gap):
             psi += term.weight * float(problem.gap(vectors[:, :, :1])[0])
-            psi += term.weight * smoothness / 2 * float(errors @ variances)
-            exact = exact and not errors.any()
+            if errors.any():
+                smoothness = problem.constants.L_f + problem.constants.ridge
+                psi += term.weight * smoothness / 2 * float(errors @ variances)
+                exact = False
         else:
             psi += term.weight * float(np.sum(vectors[:, :, 0] ** 2) + errors @ variances)
     return psi, exact

@@ -59,7 +59,7 @@ def class_cells(card: Card) -> tuple[Cell, ...]:
         "convex": _mark(card.convex),
         "nonconvex": _mark(card.descents),
         "stochastic": _mark(one for one in card.descents if _allows_noise(one)),
-        "(L0, L1)": "T" * bool(card.along_runs),
+        "(L0, L1)": _mark(card.relaxed) or "t" * bool(card.along_runs),
     }
     found = []
     for label in CLASSES:

@@ -38,10 +38,10 @@ def test_factors_at_one():
 def test_own_parameters_satisfy_all_conditions(form, sigma):
     c = Constants(sigma=sigma)
     chosen = form.parameters(c, N=2, I=4, epsilon=1.0)
-    conditions = form.conditions(c, 2, 4, 1.0, chosen.eta, chosen.gamma, chosen.R)
+    conditions = form.hypotheses(c, 2, 4, 1.0, chosen.eta, chosen.gamma, chosen.R)
     assert all(condition.holds for condition in conditions)
-    assert form.promise(c, 4, 1.0, chosen.eta, chosen.R) <= 3.0
-    twice = form.conditions(c, 2, 4, 1.0, 2 * chosen.eta, 2 * chosen.gamma, chosen.R)
+    assert form.mean_norm(c, 4, 1.0, chosen.eta, chosen.R) <= 3.0
+    twice = form.hypotheses(c, 2, 4, 1.0, 2 * chosen.eta, 2 * chosen.gamma, chosen.R)
     assert not all(condition.holds for condition in twice)
 
 
@@ -50,7 +50,7 @@ def test_own_parameters_satisfy_all_conditions(form, sigma):
 def test_a_little_beside_its_own_parameters_one_condition_fails(form, times, less):
     c = Constants()
     chosen = form.parameters(c, N=2, I=4, epsilon=1.0)
-    conditions = form.conditions(c, 2, 4, 1.0, chosen.eta, times * chosen.gamma, chosen.R - less)
+    conditions = form.hypotheses(c, 2, 4, 1.0, chosen.eta, times * chosen.gamma, chosen.R - less)
     assert [one.holds for one in conditions].count(False) == 1
 
 
@@ -112,7 +112,7 @@ def test_theorem_run():
             q = np.sinh(y) + tilt + noise[k] - control + mean
             y = y - (chosen.eta * q if abs(mean) <= chosen.tau else chosen.gamma * np.sign(q))
         x = y.mean()
-    assert np.mean(slopes) <= MAIN.promise(c, 4, 1.0, chosen.eta, chosen.R) <= 3.0
+    assert np.mean(slopes) <= MAIN.mean_norm(c, 4, 1.0, chosen.eta, chosen.R) <= 3.0
 
 
 @pytest.mark.parametrize("x_0", [0.1, 3.0, 8.0])
@@ -121,7 +121,7 @@ def test_clipped_gradient_descent_decreases_as_promised(x_0):
     theorem = ClippedGD()
     eta = 1 / (2 * factor_A(1))
     gamma = 1 / (2 * factor_B(1))
-    assert all(condition.holds for condition in theorem.conditions(1.0, 1.0, eta, gamma))
+    assert all(condition.holds for condition in theorem.limits(1.0, 1.0, eta, gamma))
     x, large = x_0, 0
     for _ in range(200):
         slope = abs(math.sinh(x))

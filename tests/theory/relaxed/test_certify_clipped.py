@@ -63,7 +63,7 @@ def test_the_card_and_lemma_5_agree():
     """At the limits of the theorem of clipped GD the certificate has its c = 1/2, no less."""
     own = ClippedGD()
     for L0, L1 in POINTS[:3] + POINTS[4:]:
-        limits = [condition.right for condition in own.conditions(L0, L1, 1.0, 1.0)]
+        limits = [condition.right for condition in own.limits(L0, L1, 1.0, 1.0)]
         eta, gamma = min(limits[0], 1e4), min(limits[1:]) * (1 - 1e-12)
         method, functions = ClippedSGD(eta, gamma), RelaxedFunctions(L0, L1)
         proof = certify_clipped(method, functions, "lemma-5")

@@ -16,9 +16,16 @@ from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
 from certibit.theory.checks.method.one_step import NOT_KEPT
+from certibit.theory.norm_promise import NormPromise
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ConvergenceTheorem, DescentTheorem, Theorem
+from certibit.theory.theorem import (
+    ConvergenceTheorem,
+    DescentPromise,
+    DescentTheorem,
+    NormTheorem,
+    Theorem,
+)
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import at_rest, fixed_point
 from certibit.theory.worlds.probing import OneStep, one_step
@@ -96,7 +103,7 @@ def _states(
 
 
 def descents_along_a_run(
-    theorem: DescentTheorem,
+    theorem: DescentTheorem | NormTheorem,
     experiment: ConvexExperiment,
     *,
     seed: int = 0,
@@ -110,7 +117,8 @@ def descents_along_a_run(
     difference is rounding error.
 
     Where clients differ, by zeta^2 = (1/n) sum_i |grad f_i(x) - grad f(x)|^2 at the model of a
-    state, its multiple in the promise is subtracted, too.
+    state, its multiple in the promise is subtracted, too. Where a promise is about E|grad f|, M is
+    eta |grad f|^2, and what E[Psi+] may be above Psi - c M by that promise is subtracted.
     """
     method, view = experiment.method, experiment.problem
     promise = theorem.promise(method, Setting.at(experiment))
@@ -125,11 +133,15 @@ def descents_along_a_run(
         if step is None:
             step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
         exact = exact and step.exact
-        allowed = (1 + promise.growth) * step.now + noise
-        if promise.dissimilarity:
+        if isinstance(promise, DescentPromise):
+            allowed = (1 + promise.growth) * step.now + noise
+        if isinstance(promise, DescentPromise) and promise.dissimilarity:
             slopes = view.grad(method.model(state))
             zeta_squared = float(np.sum((slopes - mean(slopes)) ** 2)) / view.n
             allowed += promise.dissimilarity * zeta_squared
+        if isinstance(promise, NormPromise):
+            norm, measured = measured**0.5, promise.eta * measured
+            allowed = step.now + promise.c * measured - promise.decrease(norm)
         ratios.append((step.expected - allowed) / measured)
     note = "exact" if exact else f"means of {SAMPLES} samples, less {SURE:g} standard errors"
     return Verdict(
@@ -145,7 +157,7 @@ def _measure(name: str, problem: Problem, model: Array) -> float:
 
 
 def _exact_step(
-    experiment: ConvexExperiment, theorem: DescentTheorem, state: Any
+    experiment: ConvexExperiment, theorem: ConvergenceTheorem, state: Any
 ) -> OneStep | None:
     """Return Psi and E[Psi+] if the latter is found exactly."""
     if experiment.problem.noise is None:

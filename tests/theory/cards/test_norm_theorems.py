@@ -1,0 +1,195 @@
+"""Theorems about |grad f| on (L0, L1)-smooth functions: their promise on steps and on runs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from certibit import CELGC, Budget, Quartics, Refusal, Setting, Uniform, plan, run
+from certibit.data.problem import RelaxedConstants
+from certibit.data.relaxed.families import Multiples, Tilted, stalemate
+from certibit.data.relaxed.shapes import Cosh, Extremal
+from certibit.solvers.runs.budget import Record
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.cards.clipped_sgd import ClippedGD
+from certibit.theory.cards.episode import FORMS, GENERAL, MAIN, Theorem1
+from certibit.theory.catalogue.catalogue import CARDS, CLIPPING
+from certibit.theory.checks.examination import check
+from certibit.theory.checks.method.descents import descents_along_a_run
+from certibit.theory.norm_promise import NormPromise
+
+STATED = [name for name, card in CLIPPING.items() if card.relaxed]
+NOISE = Uniform(0.05)
+PROBLEMS = {
+    "tilted": Tilted.of(Cosh(), [[1.0], [-1.0]], 3.0),
+    "multiples": Multiples.of(Extremal(1.0, 1.0), (0.5, 1.5), 2.0),
+    "quartics": Quartics.of(H=1),
+    "equal": Multiples.of(Extremal(1.0, 1.0), (1.0, 1.0), 2.0),
+}
+
+
+def made(name, problem, I=1):  # noqa: E741
+    """The method with the largest step of its theorem, and the theorem."""
+    card = CARDS[name]
+    setting = Setting.of(card.method, problem)
+    method = card.by_theorem(setting, I)
+    return Experiment.of(method, problem), card.relaxed[0], card.relaxed[0].unmet(method, setting)
+
+
+def holds(theorem, experiment, **asked):
+    return descents_along_a_run(theorem, experiment, **asked).holds
+
+
+def test_what_is_promised_is_the_best_of_its_lines():
+    promise = NormPromise(c=0.3, eta=0.5, most=0.8, least=0.1)
+    s = np.linspace(0.1, 0.8, 7001)
+    for norm in (0.0, 0.05, 0.3, 0.8, 5.0):
+        lines = 0.3 * (s * norm - s**2 / 2)
+        assert promise.decrease(norm) == pytest.approx(lines.max(), abs=1e-8)
+    assert promise.rounds_to(0.04**2) == np.inf, "below the noise"
+    assert promise.rounds_to(1.0, start=2.0) == 2.0 / promise.decrease(1.0)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("sigma", [0.0, 0.05, 2.0])
+def test_the_promise_of_episode_is_that_of_its_theorem(form, sigma):
+    """R = 4 Delta/(eps^2 eta I) rounds to 3 eps, for the eps of its step or any larger one."""
+    c = RelaxedConstants(2.0, 1.0, 1.0, 1.0, sigma, Delta=10.0)
+    setting = replace(Setting.of(CARDS["episode"].method, PROBLEMS["tilted"]), constants=c)
+    for epsilon in (0.3, 1.0):
+        chosen = form.parameters(c, 2, 4, epsilon)
+        method = CARDS["episode"].method(chosen.eta, chosen.gamma, 4)
+        assert form.unmet(method, setting) == ()
+        promise = form.promise(method, setting)
+        length = 8 * 4 * chosen.eta * epsilon
+        assert promise.least <= length * (1 + 1e-12)
+        alone = replace(promise, least=length, most=length)
+        rounds = 4 * c.Delta / (epsilon**2 * chosen.eta * 4)
+        assert alone.rounds_to(9 * epsilon**2, c.Delta) == pytest.approx(rounds, rel=1e-12)
+        assert promise.rounds_to(9 * epsilon**2, c.Delta) <= rounds * (1 + 1e-12)
+        beyond = replace(method, eta=2 * method.eta, gamma=2 * method.gamma)
+        assert form.unmet(beyond, setting) or form.promise(beyond, setting).least > length
+        assert form.unmet(replace(method, gamma=0.99 * method.gamma), setting)
+        assert form.unmet(replace(method, S=1), setting)
+
+
+@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_each_step_of_a_run_keeps_the_promise(name, problem):
+    """At the largest step that the theorem allows."""
+    experiment, theorem, unmet = made(name, PROBLEMS[problem])
+    if name == "celgc" and problem != "equal":
+        assert unmet, "its clients clip different gradients"
+        return
+    assert not unmet
+    assert holds(theorem, experiment)
+
+
+@pytest.mark.parametrize("x_0", [0.02, 3.0])
+def test_noise_is_allowed_for(x_0):
+    noisy = Tilted.of(Cosh(), [[1.0], [-1.0]], x_0, NOISE)
+    experiment, theorem, unmet = made("episode", noisy, I=4)
+    assert not unmet
+    assert holds(theorem, experiment, steps=(0, 5))
+    assert made("clipped-sgd", noisy)[2], "that of clipped gradient descent is without noise"
+
+
+FAULTS = {
+    "c of clipped gradient descent too large": ("clipped-sgd", ClippedGD(c=0.9), 1.0),
+    "c of normalised steps too large": ("normalised-gd", ClippedGD(c=0.75), 1.0),
+    "a step that is too large": ("clipped-sgd", ClippedGD(), 4.0),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_theorem_with_a_fault_is_caught(fault):
+    name, theorem, times = FAULTS[fault]
+    experiment, _, _ = made(name, Multiples.of(Extremal(1.0, 1.0), (1.0,) * 2, 0.77))
+    method = experiment.method
+    larger = {key: times * getattr(method, key) for key in ("eta", "gamma") if times != 1}
+    experiment = Experiment.of(replace(method, **larger), experiment.problem)
+    assert not holds(theorem, experiment, steps=(0, 1, 2, 5))
+
+
+def test_clients_that_clip_on_their_own_have_to_be_equal():
+    """Planted: the theorem without that hypothesis, on the example where CELGC does not move."""
+    problem, method = stalemate(2.0), CELGC(eta=0.25, gamma=0.5)
+    setting = Setting.of(method, problem)
+    assert not ClippedGD().unmet(method, setting)
+    assert [one.statement for one in ClippedGD(equal=True).unmet(method, setting)] == ["kappa <= 0"]
+    assert not holds(ClippedGD(), Experiment.of(method, problem))
+
+
+@pytest.mark.parametrize("fault", ["without 1/32", "limit of eta", "without what noise costs"])
+def test_the_theorem_of_episode_with_a_fault_is_caught(fault, monkeypatch):
+    problem, asked = PROBLEMS["multiples"], {}
+    if fault == "without 1/32":
+        right = Theorem1.promise
+        monkeypatch.setattr(Theorem1, "promise", lambda *given: replace(right(*given), c=1.0))
+    elif fault == "limit of eta":
+        monkeypatch.setitem(vars(GENERAL), "limits", (0.01, 180, 16))
+    else:
+        problem = Tilted.of(Cosh(), [[1.0], [-1.0]], 1e-6, Uniform(2.0))
+        monkeypatch.setattr(Theorem1, "least_epsilon", lambda *given: 0.0)
+        asked = {"steps": (0,)}
+    experiment, theorem, _ = made("episode", problem, I=2)
+    assert not holds(theorem, experiment, **asked)
+    monkeypatch.undo()
+    experiment, theorem, _ = made("episode", problem, I=2)
+    assert holds(theorem, experiment, **asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "accuracy"),
+    [
+        ("clipped-sgd", 0.5),
+        ("normalised-gd", 0.5),
+        ("celgc", 0.5),
+        pytest.param("episode", 5.0, marks=pytest.mark.long),
+    ],
+)
+def test_runs_keep_the_promised_rounds(name, accuracy):
+    """The mean of |grad f| over the promised rounds is at most the accuracy."""
+    experiment, theorem, _ = made(name, PROBLEMS["equal"])
+    promise = theorem.promise(experiment.method, Setting.at(experiment))
+    rounds = int(promise.rounds_to(accuracy**2, experiment.problem.constants.Delta))
+    assert 10 < rounds < 40_000
+    budget = Budget(rounds=rounds)
+    trace = run(experiment.method, experiment.problem, seeds=1, budget=budget, record=Record(1.0))
+    assert len(trace.columns["rounds"]) == rounds + 1
+    norms = trace.columns["squared_gradient"][:-1] ** 0.5
+    assert norms.mean() <= accuracy
+    assert norms.max() > accuracy, "the start is farther away"
+
+
+def test_check_and_plan_know_the_theorems():
+    problem = PROBLEMS["tilted"]
+    experiment, *_ = made("episode", problem, I=4)
+    found = check(experiment.method, problem)
+    (verdict,) = (one for one in found.verdicts if one.check == "descent along a run")
+    assert verdict.holds
+    assert "the descent of EPISODE, Theorem 1 is checked" in found.unpromised
+    made_plan = plan(problem, target=1e-2)
+    assert [offer.name for offer in made_plan.offers] == [
+        "clipped-sgd[theorem]",
+        "naive-parallel-clip[theorem]",
+        "clipped-minibatch-sgd[theorem]",
+        "normalised-gd[theorem]",
+        "episode[theorem]",
+    ]
+    for name, costs in made_plan.measured(best=4).items():
+        (offer,) = (one for one in made_plan.offers if one.name == name)
+        assert costs.rounds <= offer.promised.rounds
+
+
+@pytest.mark.parametrize("name", ["episode-plus-plus", "momentum-clipping", "episode"])
+def test_a_method_without_a_step_from_theory_is_refused(name):
+    unknown = Setting.of(CARDS[name].method, PROBLEMS["tilted"])
+    unknown = replace(unknown, constants=RelaxedConstants(1.0, 0.0, 1.0, 1.0))
+    with pytest.raises(Refusal, match=r"give e(ach yourself|ta and gamma)"):
+        CARDS[name].by_theorem(unknown)
+
+
+def test_the_forms_differ_where_f_need_not_be_smooth():
+    c = RelaxedConstants(1.0, 1.0, 5.0, 1.0, sigma=1.0)
+    assert GENERAL.step_size_limits(c, 2, 1, 0.1)[2] < MAIN.step_size_limits(c, 2, 1, 0.1)[2]
