@@ -313,6 +313,11 @@ def test_what_is_promised_of_no_gradient_is_refused(selector, words, sentence):
         plan(select_problem(selector), **words)
 
 
-def test_relaxed_smooth_functions_have_no_plan():
-    with pytest.raises(Refusal, match=re.escape("is only (L0, L1)-smooth")):
-        plan(Quartics.of(H=1))
+def test_relaxed_smooth_functions_have_a_plan_of_their_theorems():
+    found = plan(Quartics.of(H=1), target=1.0)
+    assert found.measure == "squared_gradient"
+    assert {offer.rule for offer in found.offers} == {"theorem"}
+    with pytest.raises(Refusal, match=re.escape("what is promised of f - f* needs mu > 0")):
+        plan(Quartics.of(H=1), measure="gap")
+    with pytest.raises(Refusal, match="no theorem promises anything"):
+        plan(Quartics.of(H=1), methods=["episode-plus-plus"], target=1.0)

@@ -8,7 +8,7 @@ from certibit.solvers.methods.scaffnew import Scaffnew, State
 from certibit.solvers.simulation.ownership import check_owners
 from certibit.theory.card import Card, Role
 from certibit.theory.cards.scaffnew import step_conditions
-from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.formulas.gradient_step import gradient_step_factor
 from certibit.theory.orders import LOCAL_REALS, Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting

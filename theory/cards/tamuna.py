@@ -16,7 +16,7 @@ from certibit.theory.cards.compressed_scaffnew import (
     published_masks,
 )
 from certibit.theory.cards.scaffnew import step_conditions
-from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.formulas.gradient_step import gradient_step_factor
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -13,7 +13,7 @@ from certibit.solvers.methods.clip21 import Clip21
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
 from certibit.theory.cards.clip21 import ClippedDifferences
 from certibit.theory.cards.normalised_ef21 import NormalisedFeedback, normalised_growth
-from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.formulas.gradient_step import gradient_step_factor
 
 QUADRATICS = [Quadratic.random(4, 3, mu=1.0, L=10.0, seed=seed) for seed in range(3)]
 

@@ -114,7 +114,7 @@ RUN_FAULTS = [
     ),
     fault(
         "a rate without (1 - gamma L)^2",
-        "theory.gradient_step",
+        "theory.formulas.gradient_step",
         ("max((1 - gamma * mu) ** 2, (1 - gamma * L) ** 2)", "(1 - gamma * mu) ** 2"),
         on="scaffnew",
         rule="paper",

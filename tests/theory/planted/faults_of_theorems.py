@@ -5,7 +5,7 @@ from planting import fault
 THEOREM_FAULTS = [
     fault(
         "gd theorem: factor (1 - gamma mu)^4",
-        "theory.gradient_step",
+        "theory.formulas.gradient_step",
         ("max((1 - gamma * mu) ** 2,", "max((1 - gamma * mu) ** 4,"),
         on="gd",
     ),
