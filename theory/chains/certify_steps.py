@@ -158,7 +158,7 @@ def certify_run(
         proof_of_step(step, method, functions, joined, now, after)
         for step, method, (now, after) in zip(steps, methods, pairwise(weights), strict=True)
     )
-    return Chain(tuple(links), (1,) * len(methods))
+    return _linked(tuple(links), (1,) * len(methods))
 
 
 def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> Chain:
@@ -192,4 +192,17 @@ def _proved(
         proof_of_step(step, once.method, once.functions, potential, now, after)
         for now, after in pairwise(weights)
     )
-    return Chain(tuple(links), counts)
+    return _linked(tuple(links), counts)
+
+
+def _linked(links: tuple[Certificate, ...], counts: tuple[int, ...]) -> Chain:
+    """Return the chain of links.
+
+    Raises
+    ------
+    Refusal
+        If a potential between them is not positive: it decreases by more than itself.
+    """
+    if any(link.exact > 1 for link in links):
+        raise Refusal("no chain is proved: a potential between the steps is not positive")
+    return Chain(links, counts)

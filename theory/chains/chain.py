@@ -26,6 +26,9 @@ from certibit.theory.worlds.invariants import invariants
 ROUNDING = 1e-9
 """Relative difference of two vectors that is rounding."""
 
+FAST = 0.5
+"""Decrease above which what is left of a potential has its own digits."""
+
 
 @dataclass(frozen=True, repr=False)
 class Chain:
@@ -61,7 +64,7 @@ class Chain:
     def log_factor(self) -> float:
         """The logarithm of the factor of all steps."""
         pairs = zip(self.links, self.counts, strict=True)
-        return sum(count * math.log1p(-link.decrease) for link, count in pairs)
+        return sum(count * _log_factor(link) for link, count in pairs)
 
     @property
     def factor(self) -> float:
@@ -87,7 +90,7 @@ class Chain:
         link = self.links[self.longest]
         if not _keeps(link) or link.decrease <= 0:
             return self.steps if missing >= 0 else math.inf
-        more = math.ceil(missing / math.log1p(-link.decrease))
+        more = math.ceil(missing / _log_factor(link))
         return self.steps + max(more, 1 - count)
 
     def verify(self) -> float:
@@ -112,6 +115,14 @@ class Chain:
 
 def _holds(link: Certificate) -> bool:
     return link.verify() == link.factor
+
+
+def _log_factor(link: Certificate) -> float:
+    """Return the logarithm of 1 - decrease, without rounding 1 - decrease where it is tiny."""
+    left = 1 - link.exact
+    if link.decrease < FAST:
+        return math.log1p(-link.decrease)
+    return math.log(left) if left > 0 else -math.inf
 
 
 def _keeps(link: Certificate) -> bool:

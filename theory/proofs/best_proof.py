@@ -29,7 +29,7 @@ CLOSE = 1e-9
 """Relative distance of the decrease to its bound at which a proof counts as the best."""
 
 DIGITS_OF_DECREASE = 12
-"""Decimal digits of what is proved."""
+"""Decimal digits of what is proved, or of 1 less that, where it is near 1."""
 
 DIGITS = (6, 8, 10, 12, 14, 16, 20, 24, 30)
 """Decimal digits of the multipliers that are tried, one after the other."""
@@ -213,7 +213,9 @@ class ProofProgramme:
         there = Surroundings.of(self.programme, numbers)
         decrease, multipliers = self.at(numbers)
         weights, following = self.weights, self.following
-        less = rounded_down(decrease, DIGITS_OF_DECREASE)
+        less = max(
+            zero + rounded_down(decrease - zero, DIGITS_OF_DECREASE) for zero in (0, fmpq(1))
+        )
         for digits in DIGITS:
             short = {name: rounded_down(y, digits) for name, y in multipliers.items()}
             tried = self.step.balanced(weights, less, short, following)

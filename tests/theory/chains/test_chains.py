@@ -13,14 +13,14 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.attained import attained_factor
-from certibit.theory.chains.certify_steps import certify_steps
+from certibit.theory.chains.certify_steps import certify_run, certify_steps
 from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.quadratic_potential import Joined
+from certibit.theory.quadratic_potential import AtModel, Joined
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 NAMES = ["gd", "agd", "diana", "locodl", "scaffnew", "dasha", "ef21"]
@@ -74,6 +74,24 @@ def test_what_is_wanted_at_the_end(measure, steps):
         assert 0.5 * known <= chain.factor <= distance <= 2 * known * (1 + 1e-6)
     else:
         assert chain.factor <= 10.0 / 2 * known
+
+
+@pytest.mark.parametrize("measure", ["gap", "distance"])
+def test_factors_far_below_the_rounding_of_a_decrease_are_proved(measure):
+    """All steps have the same factor: with one for all of them 3e-13 is proved, not 1.9e-19."""
+    L, steps = 1.01, 4
+    methods = [GD(gamma=2 / (1 + L))] * steps
+    chain = certify_run(methods, FunctionClass(1, 1.0, L), AtModel("distance"), measure)
+    known = ((L - 1) / (L + 1)) ** (2 * steps) * (L / 2 if measure == "gap" else 1)
+    assert chain.verify() == chain.factor
+    assert known * (1 - 1e-9) < chain.factor < known * 1.001
+
+
+def test_a_chain_at_one_curvature_is_proved():
+    """Its factors are far below the accuracy of the path; a potential that is lost is left out."""
+    where = class_setting(GD, 3, 1 + 1e-9, None, None, 1)
+    chain = certify_steps(METHODS["gd"].at(where), where, 2, measure="gap")
+    assert 0 < chain.verify() == chain.factor < 1e-15
 
 
 @pytest.mark.long
