@@ -34,6 +34,7 @@ from certibit.theory.proofs.rational_algebra import (
     Rationals,
     flat,
     rounded_down,
+    solutions,
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
@@ -186,7 +187,7 @@ class DescentProgramme:
         first = 1 + sum(self.counts[:3])
         moments = slice(first, first + len(self.step.equalities))
         without = np.delete(np.arange(rows.shape[1]), moments)
-        table, descent = _solutions(rows[:, without]), self.forms[0]
+        table, descent = solutions(rows[:, without]), self.forms[0]
         equations = [rows]
         for place in range(len(descent[0].blocks) if self.step.equalities else 0):
             matrices = [form.blocks[place] for form in descent]
@@ -196,10 +197,10 @@ class DescentProgramme:
                 along = np.full((len(vector), rows.shape[1]), ZERO, dtype=object)
                 along[:, moments] = np.array([one @ vector for one in matrices[moments]]).T
                 equations.append(along)
-        table = _solutions(np.concatenate(equations))
+        table = solutions(np.concatenate(equations))
         while self.start and (more := self._forced(table)):
             equations += more
-            table = _solutions(np.concatenate(equations))
+            table = solutions(np.concatenate(equations))
         return self._independent(table)
 
     def _forced(self, table: fmpq_mat) -> list[Rationals]:
@@ -461,28 +462,6 @@ class DescentProgramme:
         multipliers, below, starting, moments, changes = own
         weights = [w + changes.get(j, ZERO) for j, w in enumerate(self.weights)]
         return Descent(c, tuple(weights), multipliers, below, moments, starting, e, bound)
-
-
-def _solutions(rows: Rationals) -> fmpq_mat:
-    """Return what maps 1 and coordinates to 1 and the unknowns with rows (1, unknowns) = 0."""
-    fixed, unknowns = rows[:, :1], rows[:, 1:]
-    count = unknowns.shape[1]
-    reduced, rank = fmpq_mat(np.hstack([unknowns, fixed]).tolist()).rref()
-    leads = [next(j for j in range(count + 1) if reduced[i, j]) for i in range(rank)]
-    if count in leads:
-        raise Refusal(
-            "the values of f after the step are not bounded by what is known of them; take a "
-            "potential without f - f*"
-        )
-    others = [j for j in range(count) if j not in leads]
-    table = [[fmpq(j == 0) for j in range(len(others) + 1)]]
-    for place in range(count):
-        if place in leads:
-            i = leads.index(place)
-            table.append([-reduced[i, count], *(-reduced[i, j] for j in others)])
-        else:
-            table.append([ZERO, *(fmpq(j == place) for j in others)])
-    return fmpq_mat(table)
 
 
 def _columns(matrices: list[Rationals], table: fmpq_mat) -> list[Rationals]:

@@ -3,27 +3,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
-from certibit.theory.cones.cone_programme import ConeProgramme, Number
+from certibit.theory.cones.cone_programme import ConeProgramme, Number, rational_of
 from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
-    Rationals,
     flat,
     rounded_down,
+    solutions,
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
-from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 CLOSE = 1e-9
 """Relative distance of the decrease to its bound at which a proof counts as the best."""
@@ -67,7 +67,7 @@ class BestProof:
 class ProofProgramme:
     """The proofs of one step with given weights, as a programme.
 
-    Its unknowns are coordinates of the decrease and the multipliers, in which all function values
+    Its unknowns are coordinates of the multipliers and the decrease in which all function values
     cancel.
     """
 
@@ -77,7 +77,7 @@ class ProofProgramme:
 
     @cached_property
     def forms(self) -> list[RationalForm]:
-        """Psi, and the inequalities.
+        """What the multipliers and the decrease take from Psi - E[Psi+]: the inequalities, and Psi.
 
         Raises
         ------
@@ -86,32 +86,12 @@ class ProofProgramme:
         """
         self.step.symbols.functions.require_solution()
         now, _ = self.step.psi(self.weights, self.following)
-        return [now, *self.step.inequalities.values()]
+        return [*self.step.inequalities.values(), now]
 
     @cached_property
-    def free(self) -> Rationals:
-        """What the coordinates change in the decrease and the multipliers: (1 + K, m)."""
-        rows = np.array([form.values for form in self.forms], dtype=object).T
-        count = len(self.forms)
-        return exact_kernel(rows.reshape(-1, count), np.ones(count, dtype=bool))
-
-    @cached_property
-    def start(self) -> Rationals:
-        """A decrease and positive multipliers with which no function value is left.
-
-        Raises
-        ------
-        Refusal
-            If there are none.
-        """
-        ones = dict.fromkeys(self.step.inequalities, fmpq(1))
-        found = self.step.balanced(self.weights, ZERO, ones, self.following, adding=True)
-        if any(self.step.left(self.weights, ZERO, found, self.following, blocks=False).values):
-            raise Refusal(
-                "the values of f after the step are not bounded by what is known of them; take a "
-                "potential without f - f*"
-            )
-        return np.array([ZERO, *found.values()], dtype=object)
+    def _fixed(self) -> RationalForm:
+        """Psi - E[Psi+]."""
+        return self.step.left(self.weights, ZERO, {}, self.following)
 
     @cached_property
     def blocks(self) -> list[tuple[list[int], fmpq_mat]]:
@@ -119,10 +99,8 @@ class ProofProgramme:
 
         Each comes with the unknowns that it is about: all others are flat in all forms.
         """
-        none = dict.fromkeys(self.step.inequalities, ZERO)
-        fixed = self.step.left(self.weights, ZERO, none, self.following)
         found = []
-        for place, matrix in enumerate(fixed.blocks):
+        for place, matrix in enumerate(self._fixed.blocks):
             own = [matrix, *(-form.blocks[place] for form in self.forms)]
             rows = spanning_rows(own)
             found.append((rows, flat([upper(one, rows) for one in own]) * self._table))
@@ -130,9 +108,15 @@ class ProofProgramme:
 
     @cached_property
     def _table(self) -> fmpq_mat:
-        """What maps 1 and the coordinates to 1, the decrease and the multipliers."""
-        rows = np.column_stack([self.start, self.free]).tolist()
-        return fmpq_mat([[fmpq(1), *[ZERO] * self.free.shape[1]], *rows])
+        """What maps 1 and the coordinates to 1, the multipliers and the decrease.
+
+        Raises
+        ------
+        Refusal
+            If no multipliers cancel all function values.
+        """
+        columns = [self._fixed.values, *(tuple(-x for x in form.values) for form in self.forms)]
+        return solutions(np.array(columns, dtype=object).T)
 
     def best(self, close: float = CLOSE, enough: Rational | None = None) -> BestProof:
         """Return the best proof, or one that proves ``enough``, with as few digits as it needs.
@@ -157,7 +141,10 @@ class ProofProgramme:
                 gram[np.ix_(kept, kept)] = next(dual)
             moments.append(gram)
         decrease, named = self._shortened(found.numbers)
-        return BestProof(decrease, named, found.bound, tuple(moments))
+        bound, fixed = found.bound, self._table.tolist()[-1][0]
+        if fixed:  # the decrease that cancels all function values is one number
+            bound = float(np.nextafter(bound + float(fraction(fixed)), np.inf))
+        return BestProof(decrease, named, bound, tuple(moments))
 
     def decrease(self, least: float | None = None) -> float:
         """Return the best decrease, or one that tells whether there is one above the ``least``."""
@@ -173,13 +160,14 @@ class ProofProgramme:
 
     def at(self, numbers: Sequence[Number]) -> tuple[Rational, dict[str, Rational]]:
         """Return the decrease and the multipliers that coordinates stand for."""
-        decrease, *multipliers = self.start + self.free @ np.array(numbers, dtype=object)
+        column = fmpq_mat([[fmpq(1)], *([rational_of(x)] for x in numbers)])
+        _, *multipliers, decrease = (self._table * column).entries()
         return decrease, dict(zip(self.step.inequalities, multipliers, strict=True))
 
     @cached_property
     def programme(self) -> ConeProgramme:
         """The programme of the coordinates."""
-        gain, rows = self.free[0].tolist(), self._table.tolist()[2:]
+        _, *rows, (_, *gain) = self._table.tolist()
         return ConeProgramme.of(gain, self._sums, rows)
 
     @property
@@ -195,9 +183,9 @@ class ProofProgramme:
         Refusal
             If there are none.
         """
-        _, slowest, *rows = self._table.tolist()
+        _, *rows, slowest = self._table.tolist()
         slowest[0] -= SLOWEST
-        found = strictly_inside(self._sums, (), [*rows, slowest])
+        found = strictly_inside(self._sums, rows, [slowest])
         if found is None:
             raise Refusal(
                 "no finite factor is proved: whatever multiples of the inequalities are added, "
@@ -211,25 +199,14 @@ class ProofProgramme:
         Where floats say that digits are too few, there is no need to compute all in fractions.
         """
         there = Surroundings.of(self.programme, numbers)
-        decrease, multipliers = self.at(numbers)
-        weights, following = self.weights, self.following
+        *others, decrease = numbers
         less = max(
-            zero + rounded_down(decrease - zero, DIGITS_OF_DECREASE) for zero in (0, fmpq(1))
+            zero + rounded_down(decrease - zero, DIGITS_OF_DECREASE) for zero in (ZERO, fmpq(1))
         )
-        for digits in DIGITS:
-            short = {name: rounded_down(y, digits) for name, y in multipliers.items()}
-            tried = self.step.balanced(weights, less, short, following)
-            if there and there.lowest(self._coordinates(less, tried)) < -ROUNDING:
-                continue
-            if holds(self.step, weights, less, tried, following):
-                return less, tried
-        if not holds(self.step, weights, decrease, multipliers, following):
-            raise Refusal("Psi is not a sum of squares; take a potential that is at least 0")
-        return decrease, multipliers
-
-    def _coordinates(
-        self, decrease: Rational, multipliers: Mapping[str, Rational]
-    ) -> list[Rational]:
-        """Return the coordinates of a decrease and multipliers with which no value is left."""
-        change = np.array([decrease, *multipliers.values()], dtype=object) - self.start
-        return [change[np.flatnonzero(column)[-1]] for column in self.free.T]
+        shorter = ([*(rounded_down(x, digits) for x in others), less] for digits in DIGITS)
+        likely = (one for one in shorter if not there or there.lowest(one) >= -ROUNDING)
+        for coordinates in chain(likely, [numbers]):
+            proof = self.at(coordinates)
+            if holds(self.step, self.weights, *proof, self.following):
+                return proof
+        raise Refusal("Psi is not a sum of squares; take a potential that is at least 0")

@@ -8,6 +8,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
+from certibit.data.errors import Refusal
 from certibit.theory.worlds.symbolic.exact_numbers import Rational
 
 Rationals = NDArray[Any]
@@ -92,3 +93,31 @@ def leading_columns(rows: list[list[Rational]]) -> list[int]:
         return []
     reduced, rank = fmpq_mat(rows).rref()
     return [next(j for j in range(reduced.ncols()) if reduced[i, j]) for i in range(rank)]
+
+
+def solutions(rows: Rationals) -> fmpq_mat:
+    """Return what maps 1 and coordinates to 1 and the unknowns with rows (1, unknowns) = 0.
+
+    Raises
+    ------
+    Refusal
+        If there are none: the rows are those of function values, which multipliers cancel.
+    """
+    fixed, unknowns = rows[:, :1], rows[:, 1:]
+    count = unknowns.shape[1]
+    reduced, rank = fmpq_mat(np.hstack([unknowns, fixed]).tolist()).rref()
+    leads = [next(j for j in range(count + 1) if reduced[i, j]) for i in range(rank)]
+    if count in leads:
+        raise Refusal(
+            "the values of f after the step are not bounded by what is known of them; take a "
+            "potential without f - f*"
+        )
+    others = [j for j in range(count) if j not in leads]
+    table = [[fmpq(j == 0) for j in range(len(others) + 1)]]
+    for place in range(count):
+        if place in leads:
+            i = leads.index(place)
+            table.append([-reduced[i, count], *(-reduced[i, j] for j in others)])
+        else:
+            table.append([ZERO, *(fmpq(j == place) for j in others)])
+    return fmpq_mat(table)

@@ -191,63 +191,18 @@ class RationalStep:
         decrease: Rational,
         multipliers: Mapping[str, Rational],
         following: Sequence[Rational] | None = None,
-        *,
-        blocks: bool = True,
     ) -> RationalForm:
-        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of the inequalities.
-
-        Without ``blocks`` only its function values are computed.
-        """
+        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of the inequalities."""
         factors = [(1 - decrease) * weight for weight in weights]
         factors += [-weight for weight in following or weights]
         factors += [-multipliers.get(name, ZERO) for name in self.inequalities]
-        like = self.now[0] if blocks else RationalForm((), self.now[0].values)
-        table = self._table if blocks else self._values
-        return _form_of(fmpq_mat([factors]) * table, like)
+        return _form_of(fmpq_mat([factors]) * self._table, self.now[0])
 
     @cached_property
     def _table(self) -> fmpq_mat:
         """The entries of the terms of Psi, of those of E[Psi+], and of the inequalities."""
         forms = (*self.now, *self.after, *self.inequalities.values())
         return fmpq_mat([form.entries for form in forms])
-
-    @cached_property
-    def _values(self) -> fmpq_mat:
-        """The function values of the same."""
-        forms = (*self.now, *self.after, *self.inequalities.values())
-        return fmpq_mat(
-            len(forms), len(self.now[0].values), [x for form in forms for x in form.values]
-        )
-
-    def balanced(
-        self,
-        weights: Sequence[Rational],
-        decrease: Rational,
-        multipliers: Mapping[str, Rational],
-        following: Sequence[Rational] | None = None,
-        *,
-        adding: bool = False,
-    ) -> dict[str, Rational]:
-        """Change multipliers a little so that no function value is left.
-
-        An inequality between the point and the solution is used less, or its reverse more; only
-        the latter where multipliers are to be added.
-        """
-        exact = dict(multipliers)
-        rest = self.left(weights, decrease, exact, following, blocks=False).values
-        for place, value in enumerate(rest):
-            function = self.symbols.evaluations[place].function
-            ends = f"point {place}", "solution"
-            gain, loss = (f"{function}: {a} to {b}" for a, b in (ends, ends[::-1]))
-            if value < 0:
-                gain, loss = loss, gain
-            if not value:
-                continue
-            if not adding and exact.get(loss, 0) >= abs(value):
-                exact[loss] -= abs(value)
-            elif gain in self.inequalities:
-                exact[gain] = exact.get(gain, ZERO) + abs(value)
-        return exact
 
 
 def holds(

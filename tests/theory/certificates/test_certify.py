@@ -20,8 +20,10 @@ from certibit.solvers.simulation.oracle import Oracle
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
+from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs import symbolic_step as step_module
+from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.linear_maps import worst_case
@@ -240,16 +242,14 @@ def test_function_values_are_balanced_exactly(name):
     proved = certify(method, where)
     step = RationalStep.of(method, FunctionClass.of(where), proved.potential)
     rng = np.random.default_rng(0)
-    most = max(proved.multipliers.values())
-    rough = {
-        name: rational(value) + rational(1e-3 * rng.random()) * rational(most)
-        for name, value in proved.multipliers.items()
-    }
-    weights, decrease = proved.exact_weights[0], rational(proved.exact)
-    repaired = step.balanced(weights, decrease, rough, adding=True)
-    assert all(value >= rough[name] for name, value in repaired.items())
-    assert any(step.left(weights, decrease, rough).values)
-    assert not any(step.left(weights, decrease, repaired).values)
+    weights = proved.exact_weights[0]
+    programme = ProofProgramme(step, weights)
+    numbers = [x + rational(rng.random()) for x in map(rational_of, programme.inside)]
+    decrease, multipliers = programme.at(numbers)
+    assert not any(step.left(weights, decrease, multipliers).values)
+    for used, form in step.inequalities.items():
+        more = {**multipliers, used: multipliers[used] + 1}
+        assert any(step.left(weights, decrease, more).values) == any(form.values)
 
 
 def test_many_local_steps_are_refused():
