@@ -9,13 +9,10 @@ from typing import Any
 from certibit.data.errors import Refusal
 from certibit.data.terminal import paragraph
 from certibit.figures.text.certificates import finite_number, plain_values, written_parameters
+from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.proofs.rational_function import RationalFunction
-from certibit.theory.relaxed.clipped_account import (
-    ClippedAccount,
-    clipped_account,
-    parameters_of,
-)
+from certibit.theory.relaxed.clipped_account import ClippedAccount, parameters_of
 from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
@@ -23,21 +20,21 @@ from certibit.theory.verdict import FAILS, Known
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 
-def account_of(
+def method_of(
     card: Card,
     values: dict[str, Any],
     functions: RelaxedFunctions,
     kappa: float = 0.0,
     rho: float = 1.0,
-) -> ClippedAccount:
-    """Certify a method with some parameters, by default the largest that its theorem allows.
+) -> Method:
+    """Return a method with some parameters, by default the largest that its theorem allows.
 
     ``kappa`` and ``rho`` are those of the theorem of EPISODE, |grad f_i| <= kappa + rho |grad f|.
 
     Raises
     ------
     Refusal
-        If parameters are missing and there is no theorem, or the method cannot be certified.
+        If parameters are missing and there is no theorem.
     """
     needed = [one.name for one in fields(card.method) if one.default is MISSING]
     missing = [name for name in needed if name not in values]
@@ -46,7 +43,7 @@ def account_of(
     if missing:
         own = parameters_of(card, functions, kappa, rho)
         values = {one.name: getattr(own, one.name) for one in fields(own)} | values
-    return clipped_account(card.method(**values), functions, kappa, rho)
+    return card.method(**values)
 
 
 def describe_clipped(account: ClippedAccount) -> str:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from certibit.cli.words.plain_options import file_to_write
+from certibit.cli.words.relaxed import add_relaxed, export_relaxed, is_relaxed
 from certibit.cli.words.subject import add_subject, certify_subject, read_subject
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal, paragraph
@@ -16,13 +17,15 @@ from certibit.theory.verdict import times_psi
 def add_export(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=export_certificate)
-    add_subject(parser)
+    add_subject(parser, "relaxed")
+    add_relaxed(parser)
     parser.add_argument(
         "file",
         metavar="FILE",
         type=_certificate_to_write,
         help="file to write: for docs/check_certificate.py, for docs/check_descent.py if the class "
-        "is not strongly-convex, or for the kernel of Rocq (Coq) if its name ends in .v",
+        "is not strongly-convex, for docs/check_clipped.py if it is relaxed, or for the kernel of "
+        "Rocq (Coq) if its name ends in .v",
     )
 
 
@@ -38,6 +41,10 @@ def _certificate_to_write(text: str) -> Path:
 
 def export_certificate(chosen: argparse.Namespace) -> None:
     """Certify a method over a class of functions, and write the proof."""
+    if is_relaxed(chosen):
+        promise = export_relaxed(chosen)
+        print(for_terminal(lambda: paragraph(f"{promise}, written to {chosen.file}")))
+        return
     from certibit.theory.descent.certify_descent import certify_descent  # noqa: PLC0415  (heavy)
     from certibit.theory.descent.factor_account import factor_account  # noqa: PLC0415  (heavy)
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 from functools import partial
+from typing import Any
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.data.errors import Refusal
@@ -10,7 +11,6 @@ from certibit.data.terminal import for_terminal
 from certibit.solvers.registry import extension
 from certibit.theory.catalogue.from_file import find_card, read_settings
 
-_ACCOUNTS = "certibit.figures.text.clipped_descents"
 _CONSTANTS = ("L0", "L1", "sigma", "rho")
 _OTHER = {
     "problem": None,
@@ -64,7 +64,7 @@ def is_relaxed(chosen: argparse.Namespace) -> bool:
     relaxed = bool(chosen.of_class == "relaxed")
     others = _OTHER if relaxed else dict.fromkeys(_CONSTANTS)
     for name, default in others.items():
-        if getattr(chosen, name) != default:
+        if getattr(chosen, name, default) != default:
             option = name.replace("_", "-")
             raise Refusal(
                 f"--{option} is not of (L0, L1)-smooth functions; leave it or --class relaxed out"
@@ -75,13 +75,29 @@ def is_relaxed(chosen: argparse.Namespace) -> bool:
 
 
 def certify_relaxed(chosen: argparse.Namespace) -> int:
-    """Certify one step of a method over (L0, L1)-smooth functions."""
-    accounts = extension(_ACCOUNTS)
-    if accounts is None:
-        raise Refusal(
-            f"{_ACCOUNTS} is not installed, and knows (L0, L1)-smooth functions; choose another "
-            "class"
-        )
+    """Certify one step of a method over (L0, L1)-smooth functions, and tell of it."""
+    method, functions, *dissimilarity = _asked(chosen)
+    texts = _extension("certibit.figures.text.clipped_descents")
+    accounts = _extension("certibit.theory.relaxed.clipped_account")
+    found = accounts.clipped_account(method, functions, *dissimilarity)
+    if chosen.json:
+        print(json.dumps(texts.clipped_summary(found), allow_nan=False))
+    else:
+        print(for_terminal(partial(texts.describe_clipped, found)))
+    return 0 if found.certificate.c > 0 else FAILED
+
+
+def export_relaxed(chosen: argparse.Namespace) -> str:
+    """Certify one step of a method over (L0, L1)-smooth functions, write it, and return it."""
+    method, functions, *_ = _asked(chosen)
+    proof = _extension("certibit.theory.relaxed.certify_clipped").certify_clipped(method, functions)
+    _extension("certibit.theory.relaxed.clipped_file").write_clipped(proof, chosen.file)
+    return str(proof).splitlines()[-1]
+
+
+def _asked(chosen: argparse.Namespace) -> tuple[Any, ...]:
+    """Return the method, the class, kappa and rho."""
+    texts = _extension("certibit.figures.text.clipped_descents")
     card = find_card(chosen.method)
     values = read_settings(card.method, chosen.set)
     names, defaults = (*_CONSTANTS, "kappa"), (1.0, 1.0, 0.0, 1.0, 0.0)
@@ -89,10 +105,14 @@ def certify_relaxed(chosen: argparse.Namespace) -> int:
         default if getattr(chosen, name) is None else getattr(chosen, name)
         for name, default in zip(names, defaults, strict=True)
     )
-    functions = accounts.RelaxedFunctions(L0, L1, chosen.n or 1, sigma)
-    found = accounts.account_of(card, values, functions, kappa, rho)
-    if chosen.json:
-        print(json.dumps(accounts.clipped_summary(found), allow_nan=False))
-    else:
-        print(for_terminal(partial(accounts.describe_clipped, found)))
-    return 0 if found.certificate.c > 0 else FAILED
+    functions = texts.RelaxedFunctions(L0, L1, chosen.n or 1, sigma)
+    return texts.method_of(card, values, functions, kappa, rho), functions, kappa, rho
+
+
+def _extension(name: str) -> Any:
+    found = extension(name)
+    if found is None:
+        raise Refusal(
+            f"{name} is not installed, and knows (L0, L1)-smooth functions; choose another class"
+        )
+    return found

@@ -50,6 +50,7 @@ def test_what_is_promised_is_the_best_of_its_lines():
     assert promise.rounds_to(1.0, start=2.0) == 2.0 / promise.decrease(1.0)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 @pytest.mark.parametrize("sigma", [0.0, 0.05, 2.0])
 def test_the_promise_of_episode_is_that_of_its_theorem(form, sigma):
@@ -73,6 +74,7 @@ def test_the_promise_of_episode_is_that_of_its_theorem(form, sigma):
         assert form.unmet(replace(method, S=1), setting)
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", STATED)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_each_step_of_a_run_keeps_the_promise(name, problem):
@@ -85,7 +87,8 @@ def test_each_step_of_a_run_keeps_the_promise(name, problem):
     assert holds(theorem, experiment)
 
 
-@pytest.mark.parametrize("x_0", [0.02, 3.0])
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("x_0", [3.0, 0.02])
 def test_noise_is_allowed_for(x_0):
     noisy = Tilted.of(Cosh(), [[1.0], [-1.0]], x_0, NOISE)
     experiment, theorem, unmet = made("episode", noisy, I=4)
@@ -120,6 +123,7 @@ def test_clients_that_clip_on_their_own_have_to_be_equal():
     assert not holds(ClippedGD(), Experiment.of(method, problem))
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("fault", ["without 1/32", "limit of eta", "without what noise costs"])
 def test_the_theorem_of_episode_with_a_fault_is_caught(fault, monkeypatch):
     problem, asked = PROBLEMS["multiples"], {}

@@ -1,0 +1,209 @@
+"""The file of a decrease of a method that clips, and its checker, which needs no certibit."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from certibit import (
+    EPISODE,
+    ClippedSGD,
+    NaiveParallelClip,
+    NormalisedGD,
+    RelaxedFunctions,
+    certify_clipped,
+)
+from certibit.cli import main
+from certibit.theory.relaxed.clipped_file import clipped_file
+
+PAGE = Path(__file__).parents[3] / "docs" / "check_clipped.py"
+sys.path.append(str(PAGE.parent))
+import check_clipped  # noqa: E402  (a page of the documentation)
+
+PROOFS = {
+    "clipped": (ClippedSGD(0.25, 0.25), RelaxedFunctions(1.0, 1.0)),
+    "in part": (ClippedSGD(0.69, 0.8), RelaxedFunctions(1.0, 1.0)),
+    "without L0": (ClippedSGD(0.6, 0.6), RelaxedFunctions(0.0, 1.0)),
+    "without L1": (ClippedSGD(0.3, 0.3), RelaxedFunctions(3.0, 0.0)),
+    "normalised": (NormalisedGD(0.2, 0.8), RelaxedFunctions(1.0, 1.0)),
+    "noise": (ClippedSGD(0.25, 0.3), RelaxedFunctions(1.0, 1.0, 2, 0.05)),
+    "noise of EPISODE": (EPISODE(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 5, 0.05)),
+    "much noise": (NaiveParallelClip(0.25, 0.3), RelaxedFunctions(2.0, 0.5, 10, 0.2)),
+}
+
+
+@cache
+def written(name, growth="best"):
+    return json.dumps(clipped_file(certify_clipped(*PROOFS[name], growth)))
+
+
+def decrease(name):
+    return json.loads(written(name))["decrease"]
+
+
+@pytest.mark.long(keep=6)
+@pytest.mark.parametrize("name", PROOFS)
+@pytest.mark.parametrize("growth", ["best", "any-direction"])
+def test_the_checker_accepts_what_is_written(name, growth):
+    assert check_clipped.check(json.loads(written(name, growth))["decrease"]) == ""
+
+
+def test_the_checker_is_short_and_needs_nothing():
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(list(filter(str.strip, text.splitlines()))) < 280
+    imported = set(re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE))
+    assert imported == {
+        "json",
+        "sys",
+        "fractions",
+        "itertools",
+        "math",
+        "pathlib",
+        "check_certificate",
+    }
+
+
+def refused(file):
+    """Whether the checker refuses a file, or finds that it makes no sense."""
+    try:
+        return check_clipped.check(file) != ""
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError):
+        return True
+
+
+def changed(file, where, change):
+    """Return a file with one entry, named by its keys, changed."""
+    other = copy.deepcopy(file)
+    *path, last = where
+    place = other
+    for key in path:
+        place = place[key]
+    place[last] = change(place[last])
+    return other
+
+
+def more(text):
+    return str(check_clipped.Fraction(text) * check_clipped.Fraction(10**6 + 1, 10**6))
+
+
+def less(text):
+    return str(check_clipped.Fraction(text) * check_clipped.Fraction(10**6 - 1, 10**6))
+
+
+CHANGES = [
+    ("clipped", ["c"], more),
+    ("clipped", ["L0"], more),
+    ("clipped", ["L1"], more),
+    ("clipped", ["eta"], less),
+    ("clipped", ["gamma"], more),
+    ("clipped", ["c"], lambda c: "0"),
+    ("clipped", ["c"], lambda c: 0.5),
+    ("clipped", ["regimes"], lambda own: own[:-1]),
+    ("clipped", ["regimes"], lambda own: own[1:]),
+    ("clipped", ["regimes"], lambda own: [*own[:2], *own[3:]]),
+    ("clipped", ["regimes"], lambda own: own[::-1]),
+    ("clipped", ["regimes"], lambda own: [*own, own[-1]]),
+    ("clipped", ["regimes", 1, "high"], more),
+    ("clipped", ["regimes", 3, "low"], more),
+    ("clipped", ["regimes", 1, "answers"], lambda none: [True]),
+    ("clipped", ["regimes", 1, "along", 0], lambda p: [less(x) for x in p]),
+    ("clipped", ["regimes", 1, "along", 0], lambda p: [f"-{x}" for x in p]),
+    ("clipped", ["regimes", 1, "growth"], lambda name: "any-direction"),
+    ("clipped", ["regimes", 1, "growth"], lambda name: "none"),
+    ("clipped", ["regimes", 1, "part"], lambda q: "2"),
+    ("clipped", ["regimes", 1, "part"], lambda q: "-1"),
+    ("clipped", ["regimes", 1, "cuts"], lambda cuts: cuts[:-1]),
+    ("clipped", ["regimes", 1, "cuts"], lambda cuts: [*cuts, []]),
+    ("clipped", ["regimes", 1, "cuts", 0], lambda none: ["2"]),
+    ("clipped", ["regimes", 1, "turned"], lambda none: [["1"], ["1"]]),
+    ("in part", ["regimes", 1, "part"], lambda q: "1"),
+    ("in part", ["regimes", 3, "part"], lambda q: "1"),
+    ("normalised", ["regimes", 1, "along", 1], lambda p: [f"-{x}" for x in p]),
+    ("normalised", ["regimes", 3, "high"], lambda none: "9"),
+    ("noise", ["e"], less),
+    ("noise", ["e"], lambda e: f"-{e}"),
+    ("noise", ["sigma"], less),
+    ("noise", ["regimes", 1, "fresh"], lambda x: "1/100"),
+    ("noise", ["regimes", 1, "reach"], lambda x: "0"),
+    ("noise", ["regimes", 1, "fresh"], lambda x: f"-{x}"),
+    ("noise", ["regimes", 1, "growth"], lambda name: "against-gradient"),
+]  # fmt: skip
+
+
+@pytest.mark.long(keep=10)
+@pytest.mark.parametrize(("name", "where", "change"), CHANGES)
+def test_a_forged_file_is_refused(name, where, change):
+    file = decrease(name)
+    assert not refused(file)
+    assert refused(changed(file, where, change))
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("name", ["noise", "noise of EPISODE", "much noise"])
+def test_forged_answers_of_noise_are_refused(name):
+    """Each regime that noise decides is needed, with its turned steps and their radius."""
+    file = decrease(name)
+    forked = [i for i, one in enumerate(file["regimes"]) if one["answers"]]
+    turned = [i for i, one in enumerate(file["regimes"]) if one["turned"][0]]
+    assert forked
+    assert turned
+    for i in forked:
+        assert refused(changed(file, ["regimes"], lambda own, i=i: own[:i] + own[i + 1 :]))
+        assert refused(changed(file, ["regimes", i, "answers", 0], lambda yes: not yes))
+    for i in turned:
+        where = ["regimes", i, "turned", 0]
+        assert refused(changed(file, where, lambda p: [f"-{x}" for x in p]))
+        assert refused(changed(file, ["regimes", i, "radius"], lambda x: f"-{x}"))
+        assert refused(changed(file, ["regimes", i, "radius"], lambda x: "100"))
+
+
+def test_the_bounds_are_those_of_the_package(monkeypatch):
+    """Planted in the checker: a sign in the exponential, and the condition of the bound."""
+    right = check_clipped.alternating
+    wrong = lambda T, first, last: right(T, first, last) * check_clipped.Fraction(99, 100)  # noqa: E731
+    forged = changed(decrease("clipped"), ["c"], more)
+    assert refused(forged)
+    monkeypatch.setattr(check_clipped, "alternating", wrong)
+    assert not refused(forged), "so that this line of the checker decides"
+
+
+def test_the_command_writes_and_the_script_checks(capsys, tmp_path):
+    path = tmp_path / "clipped.json"
+    assert main(["export", "clipped-sgd", str(path), "--class", "relaxed", "--L1", "2"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("f(x+) <= f(x) - 0.75394 min(0.25 G^2, 0.145494 G)")
+    words = [sys.executable, str(PAGE), str(path)]
+    found = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert found.returncode == 0
+    assert "for all f with |Hess f| <= 1 + 2 |grad f|" in found.stdout
+    assert "not checked: the regimes are those of 'ClippedSGD(" in found.stdout
+    text = path.read_text(encoding="utf-8").replace('"L1": "2"', '"L1": "3"')
+    path.write_text(text, encoding="utf-8")
+    found = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "the decrease is not proved for G from" in found.stderr
+    quick = subprocess.run([sys.executable, "-O", *words[1:]], capture_output=True, check=False)
+    assert quick.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "fragment"),
+    [
+        (["clipped-sgd", "x.v", "--class", "relaxed"], "'x.v' is a file for Rocq, which has no"),
+        (["gd", "x.json", "--L0", "2"], "--L0 is of (L0, L1)-smooth functions"),
+        (["celgc", "x.json", "--class", "relaxed"], "no theorem on celgc has parameters"),
+        (["clipped-sgd", "x.json", "--class", "relaxed", "--omega", "2"], "--omega is not of"),
+    ],
+    ids=lambda x: "",
+)
+def test_a_misfit_is_refused_in_a_sentence(capsys, tmp_path, words, fragment):
+    name, file, *others = words
+    assert main(["export", name, str(tmp_path / file), *others]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert fragment in sentence
+    assert not (tmp_path / file).exists()

@@ -1,0 +1,79 @@
+"""The file of a decrease of a method that clips, which ``docs/check_clipped.py`` checks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_text
+from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
+from certibit.theory.relaxed.regimes import Regime, regimes
+from certibit.theory.relaxed.slope_parts import SLOPE
+from certibit.theory.worlds.symbolic.exact_numbers import rational
+
+
+def write_clipped(proof: ClippedCertificate, path: Path) -> None:
+    """Write a proof as JSON; its numbers are fractions in strings.
+
+    Raises
+    ------
+    Refusal
+        If the file is one for Rocq, or has no words for a step.
+    """
+    if path.suffix == ".v":
+        raise Refusal(
+            f"{path.name!r} is a file for Rocq, which has no words for (L0, L1)-smooth functions; "
+            "take a name that ends in .json"
+        )
+    write_text(path, json.dumps(clipped_file(proof), indent=1))
+
+
+def clipped_file(proof: ClippedCertificate) -> dict[str, Any]:
+    """Return what stands in the file of a proof."""
+    functions, measure = proof.functions, proof.measure
+    found = regimes(proof.method, functions, (rational(measure.kink),))
+    constants = {
+        "L0": rational(functions.L0),
+        "L1": rational(functions.L1),
+        "sigma": rational(functions.sigma),
+        "eta": measure.eta,
+        "gamma": measure.gamma,
+        "c": proof.exact,
+        "e": proof.exact_e,
+    }
+    return {
+        "about": f"{proof.method}, n = {functions.n}",
+        "decrease": {
+            **{name: str(x) for name, x in constants.items()},
+            "regimes": [_written(*pair) for pair in zip(found, proof.proofs, strict=True)],
+        },
+    }
+
+
+def _written(regime: Regime, proof: RegimeProof) -> dict[str, Any]:
+    apart = regime.length - regime.along * SLOPE - regime.known - regime.turned
+    return {
+        "low": str(proof.low),
+        "high": None if proof.high is None else str(proof.high),
+        "answers": list(proof.answers),
+        "along": _ratio(regime.along),
+        "known": _ratio(regime.known),
+        "turned": _ratio(regime.turned),
+        "fresh": _number(regime.fresh),
+        "reach": _number(apart),
+        "radius": str(regime.radius),
+        "growth": proof.bound.name,
+        "part": str(proof.bound.part),
+        "cuts": [list(map(str, cuts)) for cuts in proof.cuts],
+    }
+
+
+def _ratio(ratio: RationalFunction) -> list[list[str]]:
+    return [list(map(str, part.coeffs())) for part in (ratio.num, ratio.den)]
+
+
+def _number(ratio: RationalFunction) -> str:
+    if not ratio.is_constant:
+        raise Refusal("noise that is scaled by |grad f(x)| has no word in the file of a decrease")
+    return str(ratio.at(0))
