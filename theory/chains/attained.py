@@ -8,10 +8,7 @@ import scipy.linalg
 from certibit.theory.chains.chain import Chain
 from certibit.theory.exact.long_run import long_runs
 from certibit.theory.quadratic_potential import Reweighted
-from certibit.theory.worlds.linear_maps import Matrix
-
-SEEN = 1e-12
-"""Relative size below which a direction is not seen by the first potential."""
+from certibit.theory.worlds.linear_maps import Matrix, seen_by
 
 
 def attained_factor(chain: Chain) -> float:
@@ -64,7 +61,6 @@ def _power(matrix: Matrix, count: int) -> tuple[Matrix, float]:
 
 def _largest_ratio(now: Matrix, after: Matrix) -> float:
     """Return the largest ratio of two forms where the first is not 0."""
-    values, vectors = np.linalg.eigh(now)
-    seen = vectors[:, values > SEEN * values[-1]]
+    seen = seen_by(now)
     ratios = scipy.linalg.eigh(seen.T @ after @ seen, seen.T @ now @ seen, eigvals_only=True)
     return float(ratios[-1])

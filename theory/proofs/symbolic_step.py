@@ -31,7 +31,6 @@ from certibit.theory.worlds.symbolic.interpolation import (
 )
 from certibit.theory.worlds.symbolic.kernels import (
     kernels_of_blocks,
-    seen_kernel,
     unknowns_met,
 )
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
@@ -296,14 +295,6 @@ def _symbolic_step(
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
     kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
-    if not basis.exact:
-        pairs = zip(weights, now, after, strict=True)
-        bound = [form for weight, *pair in pairs if weight for form in pair]
-        bound += [*measured, *inequalities.values(), *equalities.values()]
-        kernels = tuple(
-            seen_kernel(kernel, [form.blocks[place] for form in bound])
-            for place, kernel in enumerate(kernels)
-        )
     return SymbolicStep(
         method,
         functions,

@@ -33,12 +33,16 @@ from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.ranks import above_zero, null_space
 from certibit.theory.worlds.units import in_units
 
 Matrix = NDArray[np.float64]
 
 SOLVED = 1e-14
 """Relative size below which what is left at the solution is rounding."""
+
+SEEN = 1e-12
+"""Relative size below which a direction is not seen by a potential."""
 
 
 class LinearChannel(Scripted):
@@ -138,7 +142,7 @@ def largest_factor(
     allowed = scale[:, None] * valid_deviations(kept, len(now))
     now, after = (allowed.T @ form @ allowed for form in (now, after))
     # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.
-    seen = _range(now)
+    seen = seen_by(now)
     values, vectors = scipy.linalg.eigh(seen.T @ after @ seen, seen.T @ now @ seen)
     hidden = np.trace(after) - np.trace(seen.T @ after @ seen)
     if hidden > 1e-9 * np.trace(after):
@@ -194,11 +198,11 @@ def valid_deviations(invariants: tuple[Array, ...], size: int) -> Matrix:
     if not invariants:
         return np.eye(size)
     rows = [np.broadcast_to(x, (*x.shape[:2], size)).reshape(-1, size) for x in invariants]
-    kernel: Matrix = scipy.linalg.null_space(np.concatenate(rows), rcond=1e-10)
-    return kernel
+    return null_space(np.concatenate(rows))
 
 
-def _range(form: Matrix) -> Matrix:
+def seen_by(form: Matrix) -> Matrix:
+    """Return an orthonormal basis of the directions in which a form is not 0."""
     values, vectors = np.linalg.eigh(form)
-    seen: Matrix = vectors[:, values > 1e-12 * values[-1]]
+    seen: Matrix = vectors[:, above_zero(values, SEEN)]
     return seen

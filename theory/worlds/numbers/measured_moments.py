@@ -10,7 +10,6 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
-import scipy
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
@@ -33,6 +32,7 @@ from certibit.theory.worlds.numbers.worst_states import (
     size_of,
 )
 from certibit.theory.worlds.outcomes import outcomes
+from certibit.theory.worlds.ranks import null_space
 
 MOST_UNITS = 120
 """Up to so many numbers of a state; the cost grows with the third power."""
@@ -90,7 +90,7 @@ def measured_moments(
     forms = _symmetric_forms(star, [kinds.index(one) for one in kinds])
     kept = [x.reshape(-1, size) * sizes for x in invariants(method, units, view)]
     violated = [np.concatenate([k @ form for k in kept]).ravel() for form in forms] if kept else []
-    allowed = scipy.linalg.null_space(np.array(violated).T) if kept else np.eye(len(forms))
+    allowed = null_space(np.array(violated).T) if kept else np.eye(len(forms))
 
     def channel(script: Sequence[int]) -> UnitErrorChannel:
         return UnitErrorChannel(laws, down, 1, size, script)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.theory.worlds.ranks import null_space
 from certibit.theory.worlds.symbolic.exact_numbers import rational, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
@@ -42,7 +42,7 @@ def kernels_of_blocks(
 def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
     """Return a basis of the vectors on allowed unknowns with no relation violated.
 
-    That of floats is orthonormal.
+    That of floats is orthonormal, and its size is decided by a gap that is checked.
     """
     exact = any(x.dtype == object for x in relations)
     inside = np.eye(len(allowed))[:, allowed]
@@ -52,22 +52,8 @@ def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
         return exact_kernel(np.concatenate(relations), allowed)
     rows = np.unique(np.concatenate(relations) @ inside, axis=0)
     rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
-    kernel: Matrix = inside @ scipy.linalg.null_space(rows, rcond=1e-10)
+    kernel: Matrix = inside @ null_space(rows)
     return kernel
-
-
-def seen_kernel(kernel: Matrix, matrices: list[Matrix]) -> Matrix:
-    """Leave out the directions in which all forms are flat up to rounding.
-
-    There are such where a term has the weight 0, and where a state is kept that nothing depends on.
-    """
-    if not kernel.shape[1]:
-        return kernel
-    sizes = [float(np.abs(matrix).max()) or 1.0 for matrix in matrices]
-    rows = np.concatenate([m @ kernel / size for m, size in zip(matrices, sizes, strict=True)])
-    triangle = np.asarray(np.linalg.qr(rows[rows.any(axis=1)], mode="r"))
-    seen = scipy.linalg.orth(triangle.T, rcond=1e-10)
-    return kernel if seen.shape[1] == kernel.shape[1] else kernel @ seen
 
 
 def exact_kernel(rows: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]:
