@@ -3,6 +3,8 @@
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
+# Tests run on one thread, and keep their compiled files even where the environment forbids it.
+TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
 
 .PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants scaling theory bench report docs test test-all test-cluster lint types clean
 
@@ -67,11 +69,11 @@ docs: .venv/installed-docs
 
 # The tests; those marked `long` are left out, but for some of their cases.
 test: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet --quick
+	$(TESTING) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet --quick
 
 # All tests.
 test-all: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet
+	$(TESTING) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet
 
 # The tests of MPI, SLURM and Dask; what is missing is named, and nothing is installed.
 test-cluster:

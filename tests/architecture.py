@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class Module:
         kinds = ast.ClassDef | ast.FunctionDef
         return {n.name for n in self.tree.body if isinstance(n, kinds) and n.name[0] != "_"}
 
-    @property
+    @cached_property
     def bindings(self) -> set[tuple[str, str]]:
         """What is imported, anywhere in the file: the name here, and the full name."""
         found = set()
@@ -40,7 +41,7 @@ class Module:
                 found |= {(a.asname or a.name, f"{start}.{a.name}") for a in node.names}
         return found
 
-    @property
+    @cached_property
     def imported(self) -> set[str]:
         """The full names of what is imported."""
         return {full for _, full in self.bindings}

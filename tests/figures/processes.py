@@ -9,7 +9,7 @@ def wait_for(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def alive(group):
