@@ -8,15 +8,11 @@ from certibit.figures.text.tables import ABSENT, count_text
 from certibit.theory.discover.discovery import Search
 from certibit.theory.discover.step_lines import step_lines
 
-_MEANING = (
-    "Bits per digit are certified, up plus weighted down; on quadratics none needs less than the "
-    "column beside them."
-)
-
 
 def describe_search(search: Search) -> str:
     """Return the table of what was found, and the algorithm box of the best."""
-    header = ["", "structure", "known as", "bits/digit", "at least", "factor"]
+    task = search.task
+    header = ["", "structure", "known as", task.fewest, "at least", *task.proved(0.0)]
     rows = [
         [
             str(place),
@@ -24,7 +20,7 @@ def describe_search(search: Search) -> str:
             one.known.name if one.known else ABSENT,
             count_text(one.candidate.cost),
             ABSENT if one.screened is None else count_text(one.screened),
-            f"{one.certificate.factor:.6f}",
+            *(f"{value:.6f}" for value in task.proved(one.candidate.decrease).values()),
         ]
         for place, one in enumerate(search.found, start=1)
     ]
@@ -34,6 +30,11 @@ def describe_search(search: Search) -> str:
     )
     if not search.found:
         return size
+    received = ", up plus weighted down" if task.fewest == "bits" else ""
+    meaning = (
+        f"{task.fewest.capitalize()} per {task.unit} are certified{received}; on quadratics none "
+        "needs less than the column beside them."
+    )
     best = search.found[0].candidate
     pairs = zip(best.sentence.constants, best.values, strict=True)
     constants = [f"{name} = {value:.4g}{'/L' * (name == 'gamma')}" for name, value in pairs]
@@ -41,7 +42,7 @@ def describe_search(search: Search) -> str:
         [
             table(header, rows, texts=3),
             "",
-            paragraph(f"{_MEANING} {size}"),
+            paragraph(f"{meaning} {size}"),
             "",
             f"The best, with {', '.join(constants)}:",
             "",
@@ -54,19 +55,21 @@ def search_summary(search: Search) -> dict[str, Any]:
     """Return the same as JSON values."""
     return {
         "n": search.task.n,
-        "kappa": search.task.kappa,
+        **search.task.described,
         "d": search.task.d,
         "unbiased": search.task.unbiased.name,
         "contractive": search.task.contractive.name,
         "downlink_weight": search.task.weight,
+        "fewest": search.task.fewest,
+        "unit": search.task.unit,
         "structures": search.sentences,
         "convergent": search.convergent,
         "uncertified": search.uncertified,
         "found": [
             {
-                "bits_per_digit": one.candidate.cost,
-                "bits_per_digit_at_least": one.screened,
-                "factor": one.certificate.factor,
+                "cost": one.candidate.cost,
+                "cost_at_least": one.screened,
+                **search.task.proved(one.candidate.decrease),
                 "kind": one.candidate.sentence.kind,
                 "constants": asdict(one.certificate.method),
                 "known_as": one.known.name if one.known else None,

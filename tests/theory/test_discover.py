@@ -11,6 +11,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method
+from certibit.solvers.methods.dasha import DASHA
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
@@ -31,9 +32,8 @@ from certibit.theory.discover.kept_results import KeptResults
 from certibit.theory.discover.method_file import method_class, method_file
 from certibit.theory.discover.recognition import moves_alike, recognised
 from certibit.theory.discover.saved_method import saved_method
-from certibit.theory.discover.screen import Screen
-from certibit.theory.discover.second_moment_map import Steps
-from certibit.theory.discover.task import Task
+from certibit.theory.discover.screen import Screen, Steps
+from certibit.theory.discover.task import FactorTask
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 
@@ -43,6 +43,9 @@ SAID = {
         "gradient", "unbiased", None, True, True, ESTIMATE, (Term("message", free=True),)
     ),
     "ef21": Sentence("gradient", "contractive", None, True, True, ESTIMATE, ALL),
+    "dasha": Sentence(
+        "gradient", "unbiased", None, True, True, (Term("memory"),), ALL, change=True
+    ),
     "scaffnew": Sentence("model", memory=True, x=(Term("pull"),), h=(Term("apart"),)),
     "gd": Sentence("gradient", x=ALL),
     "ef21p-diana": Sentence(
@@ -53,11 +56,12 @@ SAID = {
 KNOWN = {
     "diana": DIANA(0.3, 0.2),
     "ef21": EF21(0.3),
+    "dasha": DASHA(0.3, 0.2),
     "scaffnew": Scaffnew(0.7, 0.4),
     "gd": GD(0.9),
     "ef21p-diana": EF21PDIANA(0.1, 0.2),
 }
-TASK = Task(2, 10.0, 10, compressor("rand-k:5"), compressor("top-k:5"))
+TASK = FactorTask(2, 10, compressor("rand-k:5"), compressor("top-k:5"), kappa=10.0)
 
 
 def of_kind(kind, most_constants):
@@ -126,7 +130,7 @@ BOTH = Sentence(
 def test_the_method_of_the_page_is_certified():
     """No constants of Scaffnew need so few bits there."""
     natural = compressor("natural")
-    task = Task(3, 20.0, 122, natural, natural, weight=1.0)
+    task = FactorTask(3, 122, natural, natural, weight=1.0, kappa=20.0)
     method = method_class(BOTH)(0.6848 / 20, 0.3303, 0.3598, 1.161)
     proved = certify(method, task.functions(BOTH), potential="search")
     assert proved.verify() == proved.factor <= 1 - 0.062
@@ -236,7 +240,7 @@ def test_the_screen_is_the_long_run(method, ways):
 def test_steps_that_are_too_long_for_certificates_are_shortened():
     """At kappa = 1000 nothing was certified: constants good on quadratics were far from it."""
     natural = compressor("natural")
-    task = Task(3, 1000.0, 122, natural, natural, weight=1.0)
+    task = FactorTask(3, 122, natural, natural, weight=1.0, kappa=1000.0)
     values = 0.6848, 1.477 / 1000**0.5, 0.3598, 1.161
     start = tuning.Candidate(BOTH, values, 1.3657e-3, 1e5)
     found = tuning.tuned(start, task, 8)

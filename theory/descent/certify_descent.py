@@ -66,7 +66,7 @@ def certify_descent(
     measure: MeasureName | None = None,
     least: float | None = None,
     growth: float = 0.0,
-    begin: Experiment[Any] | None = None,
+    begin: Experiment[Any] | Literal["rest"] | None = None,
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
 
@@ -94,10 +94,12 @@ def certify_descent(
     growth : float
         Prove E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, which is all that holds where the
         variance of gradients grows with f - inf f (``GradientNoise.gap``), and M is not.
-    begin : Experiment, optional
+    begin : Experiment or "rest", optional
         The method on a problem, for functions without a solution and exact gradients: search for
         the form with nearly the least Psi_0/c at the start of its runs, which promises the fewest
-        rounds, instead of the largest c.
+        rounds, instead of the largest c. With "rest" it is the largest c of a form that is
+        f - inf f where a state is at rest, so that Psi_0 = f(x_0) - inf f for a run that starts
+        there.
 
     Raises
     ------
@@ -250,11 +252,12 @@ def _searched(
     measure: Measure,
     least: Fraction | None,
     growth: Fraction,
-    begin: Experiment[Any] | None = None,
+    begin: Experiment[Any] | Literal["rest"] | None = None,
 ) -> DescentCertificate:
     """Return the certificate with the best quadratic form, of which small parts are left out."""
-    family, programme = forms_of_class(method, functions, measure, growth)
-    if begin is None:
+    at_rest = isinstance(begin, str)
+    family, programme = forms_of_class(method, functions, measure, growth, at_rest)
+    if begin is None or isinstance(begin, str):
         found = _solved(programme, least, CLOSE)
     else:
         found = least_at_start(family, programme, functions, begin)

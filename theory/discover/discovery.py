@@ -10,13 +10,11 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
-from certibit.theory.certificates.certify import certify
 from certibit.theory.discover.grammar import Sentence
 from certibit.theory.discover.kept_results import KeptResults
 from certibit.theory.discover.recognition import moves_alike, recognised
-from certibit.theory.discover.task import Task
+from certibit.theory.discover.task import ProvedStep, Task
 from certibit.theory.discover.tuning import Candidate, screened, tuned
-from certibit.theory.proofs.certificate import Certificate
 
 WORTH = 0.02
 """Relative gain in cost that one more free constant must bring."""
@@ -36,17 +34,17 @@ class Discovery:
     candidate : Candidate
         Its structure and constants, with the certified cost.
     screened : float or None
-        Bits per digit on quadratics, a lower bound on the certified ones; None for more clients
-        than are screened.
-    certificate : Certificate
-        The proof of its factor, at mu = 1 and L = kappa.
+        The cost on quadratics, a lower bound on the certified one; None for more clients than are
+        screened.
+    certificate : ProvedStep
+        The proof of what an iteration gains.
     known : Method or None
         The method of the package that it is the same as.
     """
 
     candidate: Candidate
     screened: float | None
-    certificate: Certificate
+    certificate: ProvedStep
     known: Method | None
 
 
@@ -59,7 +57,7 @@ class Search:
     task : Task
         The task of the search.
     found : tuple of Discovery
-        The certified methods, the fewest bits per digit first.
+        The certified methods, the least cost first.
     sentences : int
         Structures that were screened.
     convergent : int
@@ -87,7 +85,7 @@ def discover(
     progress: Progress = lambda fraction, text: None,
     at_once: AtOnce | None = None,
 ) -> Search:
-    """Search among sentences for the methods with the fewest certified bits per digit.
+    """Search among sentences for the methods with the least certified cost of a task.
 
     All sentences are screened on quadratics, where the constants are tuned; the best few of every
     kind are tuned again on certificates and then proved.
@@ -212,11 +210,11 @@ def _proved(candidate: Candidate, bound: float | None, task: Task) -> list[Disco
     """Return the discovery with its proof, if there is one."""
     one = candidate.sentence
     try:
-        proof = certify(candidate.method(task.kappa), task.functions(one), potential="search")
+        proof, decrease = task.proof(candidate.method(task.smoothness), task.functions(one))
     except Refusal:
         return []
-    if proof.decrease <= 0:
+    if decrease <= 0:
         return []
-    cost = task.cost(one, proof.method, proof.decrease)
-    proved = Candidate(one, candidate.values, proof.decrease, cost)
+    cost = task.cost(one, proof.method, decrease)
+    proved = Candidate(one, candidate.values, decrease, cost)
     return [Discovery(proved, bound, proof, recognised(candidate.method(1.0)))]

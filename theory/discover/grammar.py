@@ -77,6 +77,9 @@ class Sentence:
         Whether the server adds a multiple of the mean memory to the mean message.
     damped : bool
         Whether what comes down is added with a free factor and not as a whole.
+    change : bool
+        Whether the message is grad f_i(x+) - grad f_i(x) - a (h_i - grad f_i(x)) with the next
+        model x+ and a free a, and not the difference of a gradient from h_i.
     """
 
     source: Literal["gradient", "model"]
@@ -89,6 +92,7 @@ class Sentence:
     y: tuple[Term, ...] = ()
     correction: bool = False
     damped: bool = False
+    change: bool = False
 
     @property
     def local(self) -> bool:
@@ -102,7 +106,8 @@ class Sentence:
         for field in ("x", "h", "y"):
             symbols = CONSTANTS.get((self.source, field), {})
             names += [symbols[term.name] for term in getattr(self, field) if term.free]
-        return (*names, *["tau"] * self.correction, *["eta"] * self.damped)
+        flags = {"tau": self.correction, "eta": self.damped, "a": self.change}
+        return (*names, *(name for name, free in flags.items() if free))
 
     @property
     def kind(self) -> str:
@@ -160,6 +165,8 @@ def _of_gradients() -> Iterator[Sentence]:
         yield plain
         for x, h in product(updates("gradient", "x"), updates("gradient", "h")):
             yield Sentence("gradient", up, down, True, True, x, h, damped=damped)
+    for up, h in product(ways, updates("gradient", "h")):
+        yield Sentence("gradient", up, None, True, True, (Term("memory"),), h, change=True)
 
 
 def _of_models() -> Iterator[Sentence]:

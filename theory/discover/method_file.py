@@ -28,6 +28,7 @@ _MEANINGS = {
     "sigma": "Step of the common model",
     "tau": "Share of the mean memory in what the server sends",
     "eta": "Step of what the clients know of the model",
+    "a": "Share of the error of the memory in the message",
 }
 
 _TEXT = '''"""{head}"""
@@ -65,7 +66,7 @@ class {name}(Method):
 {schedule}
 
     def start(self, x, problem, channel):
-        return State({start})
+{start}
 {local}
     def communicate(self, s, problem, channel):
 {round}
@@ -93,10 +94,16 @@ _KEPT = """
 """
 
 
-def method_file(one: Sentence, name: str = "Found", head: str = "") -> str:
-    """Return the text of the file that defines the method of a sentence."""
+def method_file(
+    one: Sentence, name: str = "Found", head: str = "", strongly_convex: bool = True
+) -> str:
+    """Return the text of the file that defines the method of a sentence.
+
+    Unless it is for ``strongly_convex`` functions only, it runs on nonconvex ones, too.
+    """
     lines = step_lines(one)
     needs = [f'compressor="{one.up}"'] * bool(one.up) + [f'downlink="{one.down}"'] * bool(one.down)
+    needs += ["nonconvex=True"] * (not strongly_convex)
     updates = [f"{part.name}={part.update}" for part in lines.parts]
     used = [name for name in ("copies", "mean") if f"{name}(" in str(lines)]
     schedule = "WithProbability" if one.local else "Every"
@@ -112,7 +119,7 @@ def method_file(one: Sentence, name: str = "Found", head: str = "") -> str:
         constants=_block([f"{name}: float" for name in one.constants]),
         needs=", ".join(needs),
         schedule=_SCHEDULE if one.local else "    schedule: ClassVar[Every] = Every()",
-        start=", ".join(part.start for part in lines.parts),
+        start=_block([*lines.begin, _state([part.start for part in lines.parts])], 8),
         local=_LOCAL.format(_block([_state([p.local for p in lines.parts])], 8)) * one.local,
         round=_block([*lines.lines, _state(updates)], 8),
         model=lines.model,

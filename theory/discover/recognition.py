@@ -14,6 +14,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from certibit.solvers.method import Method
+from certibit.solvers.methods.dasha import DASHA
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
@@ -21,7 +22,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.theory.discover.screen import Screen
 
-KNOWN: tuple[type[Method], ...] = (GD, DIANA, EF21, Scaffnew, EF21PDIANA)
+KNOWN: tuple[type[Method], ...] = (GD, DIANA, EF21, DASHA, Scaffnew, EF21PDIANA)
 """The methods of the package that the grammar can say."""
 
 ITERATIONS, POINTS, CLIENTS = 8, 3, 3

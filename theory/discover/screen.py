@@ -18,10 +18,85 @@ from certibit.solvers.method import Method, WithProbability
 from certibit.solvers.state import each
 from certibit.theory.discover.grammar import Kind
 from certibit.theory.discover.quadratic_batch import Matrix, QuadraticBatch
-from certibit.theory.discover.second_moment_map import Steps
+from certibit.theory.worlds.fixed_points import AboutModel
 
 AT_REST = 1e-9
 """How far a step may move the solution, which is of size 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The linear maps of one step in every case.
+
+    Attributes
+    ----------
+    alone : (cases, N, N)
+        Without a round.
+    together : (cases, outcomes, N, N)
+        With a round.
+    p : float
+        The probability of a round.
+    odds : (cases, outcomes)
+        Those of the outcomes.
+    kernel : (cases, N, N')
+        An orthonormal basis of the deviations that violate no invariant.
+    """
+
+    alone: Matrix
+    together: Matrix
+    p: float
+    odds: Matrix
+    kernel: Matrix
+
+    def moments(self, mean: Matrix, second: Matrix) -> tuple[Matrix, Matrix]:
+        """Return mean and second moments after a step, in the first case."""
+        alone, together, odds = self.alone[0], self.together[0], self.odds[0]
+        mixed = np.einsum("o,oab,bc,odc->ad", odds, together, second, together)
+        left = 1 - self.p
+        return (
+            left * alone @ mean + self.p * np.tensordot(odds, together, 1) @ mean,
+            left * alone @ second @ alone.T + self.p * mixed,
+        )
+
+    def second_moments(self) -> Matrix:
+        """Return the map of second moments, symmetric (N', N') matrices: (cases, K, K)."""
+        base, back = self.kernel, np.swapaxes(self.kernel, -1, -2)
+        alone = back @ self.alone @ base
+        together = back[..., None, :, :] @ self.together @ base[..., None, :, :]
+        size = base.shape[-1]
+        mixed = np.einsum("ko,koab,kocd->kacbd", self.p * self.odds, together, together)
+        if self.p < 1:
+            mixed = mixed + (1 - self.p) * np.einsum("kab,kcd->kacbd", alone, alone)
+        rows, columns = np.tril_indices(size)
+        mixed = mixed[:, rows, columns]
+        both = mixed[:, :, rows, columns] + mixed[:, :, columns, rows]
+        return np.where(rows == columns, both / 2, both)
+
+    def factor(self) -> float:
+        """Return the spectral radius of the map of second moments in the worst case."""
+        moments = self.second_moments()
+        if not np.isfinite(moments).all():
+            return np.inf
+        return float(np.abs(np.linalg.eigvals(moments)).max())
+
+    def squares(self, start: Matrix, row: Matrix) -> Matrix:
+        """Return sum_t E(row . s_t)^2 over t >= 0 from a deviation, (cases,); s_t must converge.
+
+        Parameters
+        ----------
+        start : (cases, N)
+            The deviation s_0, which violates no invariant.
+        row : (N,)
+            A linear form of deviations.
+        """
+        back = np.swapaxes(self.kernel, -1, -2)
+        start, form = (back @ x[..., None] for x in (start, row))
+        places = (..., *np.tril_indices(back.shape[-2]))
+        second, weights = ((x @ np.swapaxes(x, -1, -2)) for x in (start, form))
+        weights = 2 * weights - weights * np.eye(back.shape[-2])
+        moments = self.second_moments()
+        total = np.linalg.solve(np.eye(moments.shape[-1]) - moments, second[places][..., None])
+        return np.sum(weights[places] * total[..., 0], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -123,9 +198,35 @@ class Screen:
             maps.append(np.moveaxis(flat[..., 1:] - flat[..., :1], 0, 2))
         schedule = method.schedule
         p = schedule.p if isinstance(schedule, WithProbability) else 1.0
-        kept = method.invariants(_deviated(star, size, 1), world) or ()
-        rows = [x[:, 0, 1:] - x[:, 0, :1] for x in kept]
-        return Steps(maps[0][:, 0], maps[1], p, self.odds, _kernel(rows, size))
+        one = self._first_outcomes._world(cases, size + 1)
+        kept = method.invariants(_deviated(star, size, cases), one) or ()
+        rows = [x[:, 0].reshape(len(x), -1, size + 1) for x in kept]
+        kernel = _kernel([x[..., 1:] - x[..., :1] for x in rows], size)
+        return Steps(maps[0][:, 0], maps[1], p, self.odds, kernel)
+
+    def descent(self, method: Method, steps: Steps, convex: bool = False) -> float:
+        """Return the largest c of any descent on these quadratics, from a state at rest.
+
+        A run that starts at rest about x_0 has c sum_t E|grad f(x_t)|^2 <= f(x_0) - f*; for convex
+        functions c sum_t E(f(x_t) - f*) <= |x_0 - x*|^2. ``steps`` are those of the method, and
+        must converge.
+        """
+        first = self._first_outcomes
+        world: Any = first._world(len(self.odds))
+        star, curvature = method.fixed_point(world), world.curvature.mean(axis=(0, 1))
+        runs = len(curvature)
+        rest = _flat(method.fixed_point(AboutModel(world, world.x_star + 1.0)), runs)
+        size = _size(method.fixed_point(first._world(1)))
+        moved = method.model(_deviated(method.fixed_point(first._world(1)), size, 1))[0, 0]
+        total = steps.squares((rest - _flat(star, runs)).T, moved[1:] - moved[0])
+        spent = curvature / 2 if convex else 2 * curvature
+        return float(1 / np.max(spent * total))
+
+    @property
+    def _first_outcomes(self) -> "Screen":
+        """The same cases with one outcome each."""
+        parts = (x[..., :1] for x in (self.curvature, self.up, self.down))
+        return Screen(*parts, self.odds[:, :1])
 
     def _world(self, first: int, times: int = 1) -> QuadraticBatch:
         """Return the first so many choices, each so many times over."""
@@ -207,8 +308,9 @@ def _flat(state: Any, runs: int) -> Matrix:
 
 
 def _kernel(rows: list[Matrix], size: int) -> Matrix:
+    """Return an orthonormal basis of what rows (k, cases, N) map to 0, (cases, N, N')."""
     if not rows:
-        return np.eye(size)
-    _, values, directions = np.linalg.svd(np.concatenate(rows))
-    kernel: Matrix = directions[int(np.sum(values > AT_REST)) :].T
+        return np.eye(size)[None]
+    _, values, directions = np.linalg.svd(np.moveaxis(np.concatenate(rows), 1, 0))
+    kernel: Matrix = np.swapaxes(directions[:, int(np.sum(values[0] > AT_REST)) :], 1, 2)
     return kernel

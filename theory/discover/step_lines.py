@@ -44,12 +44,15 @@ class StepLines:
         What a round computes first.
     model, kept : str
         The point that f - f* is measured at, and what is 0 in every state.
+    begin : tuple of str
+        What the start computes first.
     """
 
     parts: tuple[FieldLines, ...]
     lines: tuple[str, ...]
     model: str
     kept: str = ""
+    begin: tuple[str, ...] = ()
 
     def text(self, local: bool) -> list[str]:
         """Return the algorithm box of an iteration, with local steps or without."""
@@ -69,10 +72,11 @@ class StepLines:
         return [self._formula(line) for line in lines]
 
     def _formula(self, line: str) -> str:
-        own = {part.name for part in self.parts if part.shape.startswith("(n")} | {"m"}
+        own = {part.name for part in self.parts if part.shape.startswith("(n")} | {"m", "gradient"}
         line = re.sub(r"copies\((.*), problem\.n\)", r"\1", line)
         line = re.sub(r"\bmean\(m\)", "mean_i m_i", line)
         line = re.sub(r"(?<=[ (])m\b(?!_)|^m\b(?!_)", "m_i", line)
+        line = re.sub(r"(?<=[ (])gradient\b", "gradient_i", line)
         line = re.sub(r"\bs\.(\w+)", lambda f: f[1] + "_i" * (f[1] in own), line)
         line = re.sub(r"^(\w+) =", lambda f: f[1] + "_i" * (f[1] in own) + " =", line)
         line = re.sub(r"channel\.(send|broadcast)\((.*)\)", r"\2", line)
@@ -84,7 +88,7 @@ class StepLines:
         ):
             line = line.replace(code, formula)
         name, _, value = line.partition(" = ")
-        fresh = name in {"m_i", "m_mean", "z", "dual"}
+        fresh = name in {"m_i", "m_mean", "z", "dual", "gradient_i"}
         return f"{name} {'=' if fresh else '<-'} {value}"
 
 
@@ -100,7 +104,12 @@ def _of_gradient(one: Sentence) -> StepLines:
     stepped = f"s.x - {_product('self.gamma', direction)}"
     parts = [FieldLines("x", "(1, d, R)", "the model", "x", "problem.x_star", "x")]
     lines = [f"m = {_up(one)}(problem.grad({point}){' - s.h' * one.reference})", "m_mean = mean(m)"]
-    lines += [f"x = {stepped}" if one.down else f"x = channel.broadcast({stepped})"]
+    moved = f"x = {stepped}" if one.down else f"x = channel.broadcast({stepped})"
+    if one.change:
+        sent = "gradient - s.last - self.a * (s.h - s.last)"
+        lines = [moved, "gradient = problem.grad(x)", f"m = {_up(one)}({sent})", lines[1]]
+    else:
+        lines += [moved]
     if one.down == "contractive":
         lines = ["w = s.w + channel.downlink(s.x - s.w)", *lines]
     if one.down == "unbiased":
@@ -112,13 +121,18 @@ def _of_gradient(one: Sentence) -> StepLines:
         return StepLines(tuple(parts), tuple(lines), "s.x")
     step = "self.alpha * " * one.h[0].free
     meaning, rest = "the memory of each client", "problem.grad_star"
+    first, first_mean, kept, begin = ZEROS, "0 * x", "s.h_mean - mean(s.h)", list[str]()
+    if one.change:
+        first, first_mean, kept = "h", "mean(h)", f"{kept}, s.last - problem.grad(s.x)"
+        begin = ["gradient = problem.grad(x)", "h = channel.send(gradient)"]
+        known = "the gradient of each client at x"
+        parts += [FieldLines("last", "(n, d, R)", known, "gradient", rest, "gradient")]
+    mean_update = f"s.h_mean + {step}m_mean"
     parts += [
-        FieldLines("h", "(n, d, R)", meaning, ZEROS, rest, f"s.h + {step}m"),
-        FieldLines(
-            "h_mean", "(1, d, R)", "its mean", "0 * x", f"mean({rest})", f"s.h_mean + {step}m_mean"
-        ),
+        FieldLines("h", "(n, d, R)", meaning, first, rest, f"s.h + {step}m"),
+        FieldLines("h_mean", "(1, d, R)", "its mean", first_mean, f"mean({rest})", mean_update),
     ]
-    return StepLines(tuple(parts), tuple(lines), "s.x", "s.h_mean - mean(s.h)")
+    return StepLines(tuple(parts), tuple(lines), "s.x", kept, tuple(begin))
 
 
 def _of_model(one: Sentence) -> StepLines:

@@ -1,8 +1,10 @@
-"""The task of a search: a class of problems, compressors, and the weight of the downlink."""
+"""The task of a search: a class of problems, compressors, and what is to be small."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Literal, Protocol, get_args
 
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.base import Compressor
@@ -10,9 +12,12 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
 from certibit.solvers.total_bits import require_weight, total_bits
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.potential_family import Family
 from certibit.theory.discover.grammar import Kind, Sentence
-from certibit.theory.discover.screen import Screen
+from certibit.theory.discover.screen import Screen, Steps
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
 
 SCREENED_CLIENTS = 3
 """Clients of the quadratics at most: the map of second moments grows with their number."""
@@ -20,36 +25,62 @@ SCREENED_CLIENTS = 3
 GENTLE_KAPPA, GENTLE_ERROR = 4.0, 0.1
 """Condition number and relative errors on which structures that never converge are sorted out."""
 
+ENOUGH = 1e-3
+"""Relative distance of a decrease to the best one at which the search for a potential ends."""
+
+Fewest = Literal["bits", "rounds", "gradients"]
+"""What is to be small, for one client."""
+
+
+class ProvedStep(Protocol):
+    """A certificate of one step of a method."""
+
+    @property
+    def method(self) -> Method:
+        """The method, with parameters for the class."""
+        ...
+
+    @property
+    def potential(self) -> Potential:
+        """Psi."""
+        ...
+
+    def verify(self) -> float:
+        """Return what is proved, after the method was run on symbols anew."""
+        ...
+
 
 @dataclass(frozen=True)
-class Task:
-    """The problems and compressors for which methods are searched.
+class Task(ABC):
+    """The problems and compressors for which methods are searched, and what is to be small.
 
     Attributes
     ----------
     n : int
         Number of clients.
-    kappa : float
-        Condition number: mu = 1 and L = kappa.
     d : int
         Number of features, which the bits of messages depend on.
     unbiased, contractive : Compressor
         The compressors of the two classes, for clients and server.
     weight : float
         The weight of a received bit.
+    fewest : "bits", "rounds" or "gradients"
+        What is to be small, for one client; rounds are those in which clients send.
     """
 
     n: int
-    kappa: float
     d: int
     unbiased: Compressor
     contractive: Compressor
     weight: float = 0.0
+    fewest: Fewest = "bits"
 
     def __post_init__(self) -> None:
-        if not 1 < self.kappa < math.inf:
-            raise Refusal(f"kappa = {self.kappa:g} is no condition number; give one above 1")
         require_weight(self.weight)
+        if self.fewest not in get_args(Fewest):
+            raise Refusal(f"{self.fewest!r} is no cost; take {' or '.join(get_args(Fewest))}")
+        if self.weight and self.fewest != "bits":
+            raise Refusal(f"a weight of received bits is for fewest bits, not {self.fewest}")
         for compressor in (self.unbiased, self.contractive):
             compressor.check(self.d)
         if not self.unbiased.unbiased:
@@ -58,6 +89,54 @@ class Task:
             )
         self.contractive.alpha(self.d)
 
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """What the cost is per."""
+
+    @property
+    @abstractmethod
+    def smoothness(self) -> float:
+        """The smoothness of the f_i."""
+
+    @property
+    @abstractmethod
+    def rarest(self) -> float:
+        """The smallest probability of a round at which a search starts."""
+
+    @abstractmethod
+    def curvatures(self, clients: int) -> list[tuple[float, ...]]:
+        """Return choices of curvatures of so many quadratics of the class."""
+
+    @abstractmethod
+    def attained(self, screen: Screen, method: Method, steps: Steps) -> float:
+        """Return the largest decrease that any certificate proves, by quadratics that converge."""
+
+    @abstractmethod
+    def certified(self, method: Method, functions: FunctionClass, gradients: bool) -> float:
+        """Return the decrease of the best quadratic Psi, perhaps with gradients at the model."""
+
+    @abstractmethod
+    def proof(self, method: Method, functions: FunctionClass) -> tuple[ProvedStep, float]:
+        """Return the certificate of a method, and its decrease."""
+
+    @abstractmethod
+    def iterations(self, decrease: float) -> float:
+        """Return the iterations, in units of the task, at a decrease."""
+
+    @abstractmethod
+    def promise(self, decrease: float) -> str:
+        """Return what a decrease means, as a formula."""
+
+    @abstractmethod
+    def proved(self, decrease: float) -> dict[str, float]:
+        """Return the number that is proved, with its name."""
+
+    @property
+    @abstractmethod
+    def described(self) -> dict[str, Any]:
+        """The class of functions, by names of options."""
+
     def sent(self, kind: Kind | None) -> Compressor:
         """Return the compressor of a class."""
         known = {"unbiased": self.unbiased, "contractive": self.contractive, None: Identity()}
@@ -65,7 +144,7 @@ class Task:
 
     @property
     def bounded(self) -> bool:
-        """Whether screening bounds every certified factor: only if all n clients are screened."""
+        """Whether screening bounds every certificate: only if all n clients are screened."""
         return self.n <= SCREENED_CLIENTS
 
     def compressor(self, one: Sentence) -> Compressor | None:
@@ -74,21 +153,24 @@ class Task:
             return TwoWay(self.sent(one.up), self.sent(one.down))
         return self.sent(one.up) if one.up else None
 
-    def functions(self, one: Sentence) -> FunctionClass:
-        """Return the function class of the certificates."""
+    def constants(self, one: Sentence) -> dict[str, Any]:
+        """Return the constants of the compressors for the function class of certificates."""
         sent = {"unbiased": self._omega, "contractive": self._alpha}
         up = {"unbiased": "omega", "contractive": "alpha"}
-        given: Any = {up[one.up]: sent[one.up]} if one.up else {}
-        down: Any = {f"{up[one.down]}_down": sent[one.down]} if one.down else {}
-        return FunctionClass(self.n, 1.0, self.kappa, **given, **down)
+        given: dict[str, Any] = {up[one.up]: sent[one.up]} if one.up else {}
+        return given | ({f"{up[one.down]}_down": sent[one.down]} if one.down else {})
+
+    @abstractmethod
+    def functions(self, one: Sentence) -> FunctionClass:
+        """Return the function class of the certificates."""
 
     def screen(self, one: Sentence) -> Screen:
         """Return the quadratics and compressors that a method is screened with."""
         ways = (one.up, self.error(one.up)), (one.down, self.error(one.down))
-        return Screen.extreme(min(self.n, SCREENED_CLIENTS), self.kappa, *ways)
+        return Screen.of(self.curvatures(min(self.n, SCREENED_CLIENTS)), *ways)
 
     def gentle(self, one: Sentence) -> Screen:
-        """Return well-conditioned quadratics and compressors with small errors."""
+        """Return well-conditioned quadratics and compressors with small errors; L is 1."""
         ways = (one.up, GENTLE_ERROR), (one.down, GENTLE_ERROR)
         return Screen.extreme(min(self.n, 2), GENTLE_KAPPA, *ways)
 
@@ -97,17 +179,17 @@ class Task:
         errors = {"unbiased": self._omega**0.5, "contractive": (1 - self._alpha) ** 0.5}
         return errors[kind] if kind else 0.0
 
-    def bits(self, one: Sentence, method: Method) -> tuple[float, float]:
-        """Return the bits that a client sends and receives in one iteration in the mean."""
+    def spent(self, one: Sentence, method: Method) -> float:
+        """Return the mean cost of one iteration for one client."""
         p = getattr(method, "p", 1.0)
-        return p * self.sent(one.up).bits(self.d), p * self.sent(one.down).bits(self.d)
+        bits = total_bits(
+            self.sent(one.up).bits(self.d), self.sent(one.down).bits(self.d), self.weight
+        )
+        return {"bits": p * bits, "rounds": p, "gradients": 1.0}[self.fewest]
 
     def cost(self, one: Sentence, method: Method, decrease: float) -> float:
-        """Return the bits up plus weighted bits down per digit of a squared error."""
-        if not decrease > 0:
-            return math.inf
-        bits = total_bits(*self.bits(one, method), self.weight)
-        return bits / (-math.log1p(-min(decrease, 1 - 1e-15)) / math.log(10))
+        """Return the cost in units of the task at a decrease."""
+        return self.spent(one, method) * self.iterations(decrease) if decrease > 0 else math.inf
 
     @property
     def _omega(self) -> float:
@@ -116,3 +198,74 @@ class Task:
     @property
     def _alpha(self) -> float:
         return self.contractive.alpha(self.d)
+
+
+@dataclass(frozen=True)
+class FactorTask(Task):
+    """Methods with the least cost per digit of the squared error, over strongly convex functions.
+
+    Attributes
+    ----------
+    kappa : float
+        Condition number: mu = 1 and L = kappa.
+    """
+
+    kappa: float = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not 1 < self.kappa < math.inf:
+            raise Refusal(f"kappa = {self.kappa:g} is no condition number; give one above 1")
+        super().__post_init__()
+
+    @property
+    def unit(self) -> str:
+        """A digit of the squared error."""
+        return "digit"
+
+    @property
+    def smoothness(self) -> float:
+        """The condition number."""
+        return self.kappa
+
+    @property
+    def rarest(self) -> float:
+        """Half of that of the best methods with local steps."""
+        return 0.5 / self.kappa**0.5
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The condition number."""
+        return {"kappa": self.kappa}
+
+    def functions(self, one: Sentence) -> FunctionClass:
+        """Return the class of mu-strongly convex functions."""
+        return FunctionClass(self.n, 1.0, self.kappa, **self.constants(one))
+
+    def curvatures(self, clients: int) -> list[tuple[float, ...]]:
+        """Return all choices of 1 and kappa."""
+        return [*product((1.0, self.kappa), repeat=clients)]
+
+    def attained(self, screen: Screen, method: Method, steps: Steps) -> float:
+        """Return 1 - the spectral radius of the map of second moments."""
+        return 1 - steps.factor()
+
+    def certified(self, method: Method, functions: FunctionClass, gradients: bool) -> float:
+        """Return 1 - factor."""
+        return Family.of(method, functions, gradients=gradients).best(ENOUGH)[0]
+
+    def proof(self, method: Method, functions: FunctionClass) -> tuple[ProvedStep, float]:
+        """Return the certificate of the factor."""
+        found = certify(method, functions, potential="search")
+        return found, found.decrease
+
+    def iterations(self, decrease: float) -> float:
+        """Return the iterations for a digit of the squared error."""
+        return math.log(10) / -math.log1p(-min(decrease, 1 - 1e-15))
+
+    def promise(self, decrease: float) -> str:
+        """Return the factor of Psi."""
+        return f"E[Psi+] <= {1 - decrease:.6f} Psi"
+
+    def proved(self, decrease: float) -> dict[str, float]:
+        """Return the factor."""
+        return {"factor": 1 - decrease}

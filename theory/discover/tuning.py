@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.potential_family import Family
 from certibit.theory.discover.grammar import Sentence
 from certibit.theory.discover.method_file import method_class
 from certibit.theory.discover.screen import Screen
-from certibit.theory.discover.task import GENTLE_KAPPA, Task
+from certibit.theory.discover.task import ENOUGH, GENTLE_KAPPA, Task
 
 Vector = NDArray[np.float64]
 
@@ -34,9 +33,6 @@ NONE = 1 - 1e-10
 
 NOT_CONVERGENT = 100.0
 """The logarithm of the cost from where on a method does not converge."""
-
-ENOUGH = 1e-3
-"""Relative distance of a decrease to the best one at which the search for a potential ends."""
 
 RETREATS = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.2), (0.5, 0.5), (0.5, 0.2), (0.25, 0.25))
 """Initial multipliers of the step size and of the relaxations; the search on certificates starts
@@ -61,9 +57,9 @@ class Candidate:
     values : tuple of float
         Its free constants; the step size in units of 1/L.
     decrease : float
-        1 - factor: on quadratics a bound from above, or certified.
+        What an iteration gains, 1 - factor or c: on quadratics a bound from above, or certified.
     cost : float
-        Bits per digit at this decrease.
+        In units of the task, such as bits per digit, at this decrease.
     """
 
     sentence: Sentence
@@ -90,12 +86,12 @@ def screened(one: Sentence, task: Task, rng: np.random.Generator) -> Candidate |
     """
     gentle = _Screening(one, task, task.gentle(one), GENTLE_KAPPA)
     drawn = [_drawn(one, rng, task) for _ in range(DRAWS)]
-    if gentle.factor(drawn[0]) is None:
+    if gentle.seen(drawn[0])[0] is None:
         return None
     converging = gentle.best(drawn)
     if not converging:
         return None
-    hard = _Screening(one, task, task.screen(one), task.kappa)
+    hard = _Screening(one, task, task.screen(one), task.smoothness)
     most = MOST_SCREENED * len(drawn[0])
     starts = hard.best([*drawn, *converging])
     if not starts:
@@ -103,12 +99,10 @@ def screened(one: Sentence, task: Task, rng: np.random.Generator) -> Candidate |
     if not starts:
         return None
     found = min((_simplex(hard.cost, x, most) for x in starts), key=hard.cost)
-    factor = hard.factor(found)
-    if factor is None or factor >= NONE:
+    (_, decrease), cost = hard.seen(found), hard.cost(found)
+    if not decrease > 0:
         return None
-    values = _values(one, found)
-    cost = task.cost(one, made(one, values, task.kappa), 1 - factor)
-    return Candidate(one, tuple(values.tolist()), 1 - factor, cost)
+    return Candidate(one, tuple(_values(one, found).tolist()), decrease, math.exp(cost))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,20 +114,26 @@ class _Screening:
     screen: Screen
     L: float
 
-    def factor(self, x: Vector) -> float | None:
-        """Return the factor of the second moments; None if the method has no fixed point."""
+    def seen(self, x: Vector) -> tuple[float | None, float]:
+        """Return the factor of the second moments, and what an iteration gains at most.
+
+        The factor is None if the method has no fixed point; the gain is 0 if it does not converge.
+        """
         method = made(self.sentence, _values(self.sentence, x), self.L)
         with np.errstate(all="ignore"):
             steps = self.screen.steps(method)
-            return None if steps is None else steps.factor()
+            if steps is None:
+                return None, 0.0
+            factor = steps.factor()
+            return factor, self.task.attained(self.screen, method, steps) if factor < NONE else 0.0
 
     def cost(self, x: Vector) -> float:
-        """Return the logarithm of the bits per digit."""
-        factor = self.factor(x)
-        if factor is None or factor >= NONE:
+        """Return the logarithm of the cost."""
+        factor, decrease = self.seen(x)
+        if not decrease > 0:
             return NOT_CONVERGENT + min(math.log(factor or math.inf), NOT_CONVERGENT)
         method = made(self.sentence, _values(self.sentence, x), self.L)
-        return math.log(self.task.cost(self.sentence, method, 1 - factor))
+        return math.log(self.task.cost(self.sentence, method, decrease))
 
     def best(self, tried: Sequence[Vector]) -> list[Vector]:
         """Return the best few of those that converge."""
@@ -155,7 +155,7 @@ def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
         if left == 0:
             return NOT_CONVERGENT
         left -= 1
-        method = made(one, values, task.kappa)
+        method = made(one, values, task.smoothness)
         decrease = certified_decrease(one, method, task)
         if not decrease > 0:
             return NOT_CONVERGENT
@@ -186,8 +186,7 @@ def certified_decrease(one: Sentence, method: Method, task: Task) -> float:
     """Return the decrease of the best quadratic potential; minus infinity if there is none."""
     noisy = "unbiased" in (one.up, one.down)
     with suppress(Refusal):
-        family = Family.of(method, task.functions(one), gradients=not (noisy or one.local))
-        return family.best(ENOUGH)[0]
+        return task.certified(method, task.functions(one), gradients=not (noisy or one.local))
     return -math.inf
 
 
@@ -200,7 +199,7 @@ def _simplex(cost: Callable[[Vector], float], x: Vector, most: int) -> Vector:
 
 def _drawn(one: Sentence, rng: np.random.Generator, task: Task) -> Vector:
     """Draw logarithms of constants; some are smaller where messages have larger errors."""
-    wide = {"gamma": (0.02, 2.0), "p": (0.5 / task.kappa**0.5, 1.0)}
+    wide = {"gamma": (0.02, 2.0), "p": (task.rarest, 1.0)}
     usual = (0.2 / (1 + task.error(one.up) ** 2 + task.error(one.down) ** 2), 1.0)
     return np.array([rng.uniform(*np.log(wide.get(name, usual))) for name in one.constants])
 

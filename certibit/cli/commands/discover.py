@@ -1,4 +1,4 @@
-"""The command ``discover``: search for methods with few certified bits."""
+"""The command ``discover``: search for methods with few certified bits, rounds or gradients."""
 
 import argparse
 import json
@@ -26,6 +26,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.registry import extension
 
 _CLASSES = ("none", "unbiased", "contractive")
+_KAPPA = 100.0
 _PLACES = "certibit.cli.words.places"
 """Options of another extension."""
 
@@ -34,7 +35,21 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=discover_methods)
     parser.add_argument("--n", type=count, default=3, help="number of clients")
-    parser.add_argument("--kappa", type=float, default=100.0, help="condition number L/mu")
+    parser.add_argument(
+        "--class",
+        dest="of_class",
+        choices=("strongly-convex", "convex", "nonconvex"),
+        default="strongly-convex",
+        help="class of the f_i: strongly-convex with mu = 1 and L = kappa, convex or nonconvex "
+        "with L = 1 (default: strongly-convex)",
+    )
+    parser.add_argument("--kappa", type=float, help=f"condition number L/mu (default {_KAPPA:g})")
+    parser.add_argument(
+        "--fewest",
+        choices=("bits", "rounds", "gradients"),
+        default="bits",
+        help="what is to be small per client: bits, rounds in which clients send, or gradients",
+    )
     parser.add_argument(
         "--d", type=count, default=20, help="number of features, for the bits of messages"
     )
@@ -94,20 +109,12 @@ def discover_methods(chosen: argparse.Namespace) -> None:
     from certibit.theory.discover.grammar import sentences  # noqa: PLC0415  (heavy)
     from certibit.theory.discover.kept_results import KeptResults  # noqa: PLC0415  (heavy)
     from certibit.theory.discover.saved_method import saved_method  # noqa: PLC0415  (heavy)
-    from certibit.theory.discover.task import Task  # noqa: PLC0415  (heavy)
 
     if chosen.save and chosen.save.suffix != ".py":
         raise Refusal(f"{chosen.save} is no file of Python; give a name that ends in .py")
     if not chosen.name.isidentifier() or chosen.name in {"State", "Method"}:
         raise Refusal(f"{chosen.name!r} is no name for a class; give one such as Found")
-    task = Task(
-        chosen.n,
-        chosen.kappa,
-        chosen.d,
-        compressor(chosen.unbiased),
-        compressor(chosen.contractive),
-        chosen.downlink_weight,
-    )
+    task = _task(chosen)
     wanted = [
         one
         for one in sentences(chosen.constants)
@@ -150,6 +157,30 @@ def discover_methods(chosen: argparse.Namespace) -> None:
         print(json.dumps(search_summary(search), allow_nan=False))
     else:
         print(for_terminal(lambda: describe_search(search)))
+
+
+def _task(chosen: argparse.Namespace) -> Any:
+    """Return the task that is asked for."""
+    from certibit.theory.discover.task import FactorTask  # noqa: PLC0415  (heavy)
+
+    given = (
+        chosen.n,
+        chosen.d,
+        compressor(chosen.unbiased),
+        compressor(chosen.contractive),
+        chosen.downlink_weight,
+        chosen.fewest,
+    )
+    if chosen.of_class == "strongly-convex":
+        return FactorTask(*given, kappa=_KAPPA if chosen.kappa is None else chosen.kappa)
+    if chosen.kappa is not None:
+        raise Refusal(
+            f"--kappa is of strongly convex functions, not {chosen.of_class} ones; leave it out"
+        )
+    descents = extension("certibit.theory.discover.descent_task")
+    if descents is None:
+        raise Refusal("this copy of certibit has no theory/descent; leave --class out")
+    return descents.DescentTask(*given, convex=chosen.of_class == "convex")
 
 
 def _at_once(chosen: argparse.Namespace, folder: Path) -> Callable[..., Any] | None:

@@ -20,7 +20,7 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.discover.discovery import discover
 from certibit.theory.discover.grammar import sentences
-from certibit.theory.discover.task import Task
+from certibit.theory.discover.task import FactorTask
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.worlds.fixed_points import resting_state
@@ -142,7 +142,7 @@ def longest():
 
 
 def discovered():
-    task = Task(2, 10.0, 10, compressor("rand-k:5"), compressor("top-k:5"))
+    task = FactorTask(2, 10, compressor("rand-k:5"), compressor("top-k:5"), kappa=10.0)
     tried = [one for one in sentences(1) if one.kind == "contractive up"]
     return discover(task, tried, best=1, certificates=4, seed=1).found[0].certificate.decrease
 
