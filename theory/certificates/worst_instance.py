@@ -34,9 +34,9 @@ from certibit.theory.certificates.certify import certify, chosen_potential
 from certibit.theory.function_class import FunctionClass, rand_k_of
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.best_proof import ProofProgramme
-from certibit.theory.proofs.rational_algebra import floats
+from certibit.theory.proofs.rational_algebra import Rationals, floats
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
+from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
@@ -45,6 +45,7 @@ from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.probing import OneStep, one_step
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational, rationals
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 from certibit.theory.worlds.worst_contraction import WorstContraction
 
 CLOSE, SMALL = 1e-16, 1e-11
@@ -192,7 +193,7 @@ def worst_instance(
         )
     mu = np.array([functions.curvature(kind)[0] for kind in functions.kind_of_client])
     matrices = mu[:, None, None] * np.eye(d)
-    matrices[:, :size, :size] = functions.L * _hessians(step, vectors)
+    matrices[:, :size, :size] = _hessians(functions, step, vectors)
     if functions.L_f is not None:
         steepest = float(np.linalg.eigvalsh(matrices.mean(axis=0))[-1])
         if steepest > functions.L_f * (1 + VALID):
@@ -217,41 +218,40 @@ def _worst_vectors(
     """Return the step, its decrease, and the unknowns at a worst case with Psi = 1 and a ridge g.
 
     Their Gram matrices are the dual point of the proof. In each block an unknown is a row of a
-    (basis, D) matrix in the units of the step: what all clients share, or what sums to 0.
+    (basis, D) matrix: what all clients share, or what sums to 0. Moments count as 0 in natural
+    units.
     """
     exact = RationalStep.of(method, functions, potential, ridge=True)
-    weights = tuple(map(rational, exact.symbols.weights))
-    best = ProofProgramme(exact, weights).best(CLOSE)
-    step = symbolic_step(method, functions, potential, trusted=True)
-    scales, places = np.ones(exact.symbols.basis.size), {}
-    for name, first in exact.symbols.basis.names.items():
-        count = exact.symbols.basis.kinds if exact.symbols.basis.every_client[first] else 1
-        for kind in range(count):
-            places[first + kind] = step.basis.names[name] + kind
+    step, natural = exact.symbols, outcomes_of(method, functions).natural
+    best = ProofProgramme(exact, tuple(map(rational, step.weights))).best(CLOSE)
+    sizes = np.ones((step.basis.size, 1))
+    for name, first in step.basis.names.items():
+        end = first + (step.basis.kinds if step.basis.every_client[first] else 1)
         if name[0] == "state":
-            scales[first : first + count] /= step.method.sizes[name[1]]
+            sizes[first:end] = natural.sizes[name[1]]
         elif name[0] == "gradient":
-            scales[first : first + count] /= step.method.gradient
-    rows, targets = list(places), list(places.values())
+            sizes[first:end] = natural.gradient
     vectors = []
-    for kernel, moments in zip(exact.symbols.kernels, best.moments, strict=True):
-        basis = floats(rationals(kernel)) * scales[:, None]
+    for kernel, moments in zip(step.kernels, best.moments, strict=True):
+        basis = _in_floats(kernel) / sizes
         values, directions = np.linalg.eigh(basis @ moments @ basis.T)
         kept = values > SMALL * values.sum()
-        vector = np.zeros((step.basis.size, int(kept.sum())))
-        vector[targets] = (directions[:, kept] * np.sqrt(values[kept]))[rows]
-        vectors.append(vector)
+        vectors.append(sizes * directions[:, kept] * np.sqrt(values[kept]))
     return step, float(fraction(best.decrease)), tuple(vectors)
+
+
+def _in_floats(array: Rationals) -> Matrix:
+    return floats(rationals(array))
 
 
 def _clients(expression: Blocks, vectors: Blocks, kind: int, functions: FunctionClass) -> Matrix:
     """Return a combination of the unknowns for every client of a kind: (count, D)."""
     count = int(functions.kinds[kind].count)
-    parts = [np.tile(expression[0] @ vectors[0], (count, 1))]
+    parts = [np.tile(_in_floats(expression[0]) @ vectors[0], (count, 1))]
     for other, (one, own) in enumerate(zip(functions.kinds, vectors[1:], strict=True)):
         if other == kind:
             apart = scipy.linalg.null_space(np.ones((1, count)))
-            parts.append(np.kron(apart, expression[1 + kind] @ own))
+            parts.append(np.kron(apart, _in_floats(expression[1 + kind]) @ own))
         else:
             parts.append(np.zeros((count, (one.count - 1) * own.shape[1])))
     return np.concatenate(parts, axis=1)
@@ -264,9 +264,9 @@ def _own(number: int, step: SymbolicStep) -> Blocks:
     return (unit,) * (1 + len(step.functions.kinds))
 
 
-def _hessians(step: SymbolicStep, vectors: Blocks) -> Matrix:
+def _hessians(functions: FunctionClass, step: SymbolicStep, vectors: Blocks) -> Matrix:
     """Return quadratics with the gradients of the worst case: (n, D, D)."""
-    functions, found = step.functions, []
+    found = []
     for kind in range(len(functions.kinds)):
         mu, L = functions.curvature(kind)
         points, residues = [], []
@@ -331,7 +331,7 @@ def _both_ways(
         v, e = np.zeros(d), np.zeros(d)
         for number, sent in step.errors:
             if step.basis.kind[number] < 0:
-                shared = sent[0] @ vectors[0]
+                shared = _in_floats(sent[0]) @ vectors[0]
                 v[: len(shared)], e[: len(shared)] = shared, vectors[0][number]
         most = ((1 - functions.alpha_down) * float(v @ v)) ** 0.5
         e *= min(1.0, most / (float(np.linalg.norm(e)) or 1.0))  # that of the dual may be longer
@@ -340,21 +340,20 @@ def _both_ways(
 
 
 def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Blocks) -> Any:
-    view = fitted_view(method, problem)
-    numbers, sizes = iter(range(1000)), step.method.sizes
+    view, numbers, functions = fitted_view(method, problem), iter(range(1000)), step.functions
 
     def deviate(x: Matrix) -> Matrix:
         number = next(numbers)
         if x.dtype == bool:
             return x
-        unknown, kinds = step.basis.names["state", number], range(len(step.functions.kinds))
+        unknown, kinds = step.basis.names["state", number], range(len(functions.kinds))
         moved = np.zeros((x.shape[0], view.d))
         if step.basis.every_client[unknown]:
-            own = (_clients(_own(unknown + k, step), vectors, k, step.functions) for k in kinds)
+            own = (_clients(_own(unknown + k, step), vectors, k, functions) for k in kinds)
             rows = np.concatenate(list(own))
         else:
             rows = vectors[0][None, unknown]
-        moved[:, : rows.shape[1]] = rows * sizes[number]
+        moved[:, : rows.shape[1]] = rows
         return x + moved[:, :, None]
 
     return each(deviate, fixed_point(method, view))

@@ -16,9 +16,10 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.function_class import ClientClass, FunctionClass, rand_k_of
 
-EXACT = [name for name in METHODS if name not in {"5gcs-cc", "dasha", "marina", "econtrol"}]
+OTHERS = {"5gcs-cc", "dasha", "marina", "econtrol", "ef-bv"}
+EXACT = [name for name in METHODS if name not in OTHERS]
 """Methods with a quadratic worst case; the others have several gradients per client, and EControl
-contractions whose worst error no scaled rand-k makes."""
+and EF-BV compressors whose worst error no scaled rand-k makes."""
 
 
 def by_rule(name: str, n: int, kappa: float):
