@@ -36,22 +36,22 @@ class DescentTask(Task):
 
     @property
     def unit(self) -> str:
-        """What the cost is per."""
+        """The unit of the cost: what it is paid for."""
         return "L |x_0 - x*|^2/eps" if self.convex else "L (f(x_0) - inf f)/eps"
 
     @property
     def smoothness(self) -> float:
-        """One."""
+        """The smoothness of the f_i, 1."""
         return 1.0
 
     @property
     def rarest(self) -> float:
-        """A tenth: nothing is gained by many local steps of clients that differ."""
+        """The smallest probability of a round: unlike clients gain nothing by more steps."""
         return 0.1
 
     @property
     def described(self) -> dict[str, Any]:
-        """The name of the class."""
+        """The name of the class of functions."""
         return {"class": "convex" if self.convex else "nonconvex"}
 
     def functions(self, one: Sentence) -> FunctionClass:
@@ -60,7 +60,7 @@ class DescentTask(Task):
         return FunctionClass(self.n, mu, 1.0, **self.constants(one))
 
     def curvatures(self, clients: int) -> list[tuple[float, ...]]:
-        """Return choices whose mean is positive, of either sign unless functions are convex."""
+        """Return curvatures with a positive mean, of either sign unless functions are convex."""
         allowed = [h for h in CURVATURES if h > 0 or not self.convex]
         every = combinations_with_replacement(allowed, clients)
         return [some for some in every if sum(some) > 1e-9]
@@ -79,14 +79,14 @@ class DescentTask(Task):
         return found, found.c
 
     def iterations(self, decrease: float) -> float:
-        """Return 1/c."""
+        """Return the number of iterations, 1/c."""
         return 1 / decrease
 
     def promise(self, decrease: float) -> str:
-        """Return the descent."""
+        """Return the promise of a descent with this c, as a formula."""
         measure = "L (f(x) - f*)" if self.convex else "|grad f(x)|^2/L"
         return f"E[Psi+] <= Psi - {decrease:.6g} {measure}"
 
     def proved(self, decrease: float) -> dict[str, float]:
-        """Return c."""
+        """Return c, with its name."""
         return {"c": decrease}

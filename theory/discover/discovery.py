@@ -22,7 +22,7 @@ WORTH = 0.02
 Progress = Callable[[float, str], None]
 Job = Callable[[], "Candidate | None"]
 AtOnce = Callable[[Sequence[Job]], Iterator[tuple[int, "Candidate | None"]]]
-"""Does jobs, and yields the index of each with its result."""
+"""A function that does jobs, and yields the index of each job with its result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +101,8 @@ def discover(
     kept : KeptResults, optional
         Results of an interrupted search.
     at_once : callable, optional
-        What does many jobs, perhaps in several processes, and yields the index of each with its
-        result when it is done; by default one after the other.
+        A function that does many jobs, perhaps in several processes, and yields the index of each
+        with its result when it is done; by default one after the other.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _remembered(
     at_once: AtOnce,
     progress: Callable[[float], None],
 ) -> list[Candidate]:
-    """Return what searches find, in their order: what is kept already, or is searched and kept."""
+    """Return the results of searches in their order; kept results are not computed again."""
     found: dict[Sentence, Candidate | None] = {}
     for one in searches:
         there, values = kept.get(what, one.to_json())

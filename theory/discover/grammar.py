@@ -28,9 +28,11 @@ VOCABULARY: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {
     ("model", "h"): {"own": (0, -1), "mean": (1, 0), "apart": (1, -1)},
     ("model", "y"): {"mean": (1,)},
 }
-"""The linear combinations that a field can be updated with, by the source of the messages: of the
-mean memory and the mean message; of one message; of y - x_i, what the server has sent and the
-client's own message; of the latter two; of what the server has sent."""
+"""The vectors whose linear combinations update a field, by source of the messages and field.
+
+If clients send gradients, x is updated with the mean memory and the mean message, and h_i with the
+message of client i. If they send models, y - x_i, the broadcast vector and the message of client i
+update x_i, the latter two update h_i, and the broadcast vector updates y."""
 
 CONSTANTS = {
     ("gradient", "x"): {"memory": "beta"},
@@ -137,7 +139,7 @@ def sentences(most_constants: int) -> Iterator[Sentence]:
 
 
 def updates(source: str, field: str) -> Iterator[tuple[Term, ...]]:
-    """Yield what a field can be updated with: one term, or two of which no other two are a basis.
+    """Yield the updates of a field: one term, or two terms whose span no earlier two terms have.
 
     A single coefficient is 1 or free; of two both are free, but that the first of the model's is
     the step size in the direction of gradients.

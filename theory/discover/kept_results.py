@@ -23,8 +23,8 @@ class KeptResults:
     Parameters
     ----------
     task : Task
-        What is searched for; each task with its seed has its own file, and each program text of
-        the search (:mod:`certibit.solvers.store.program_text`).
+        The task of the search. Each task, seed and program text of the search
+        (:mod:`certibit.solvers.store.program_text`) has a file of its own.
     seed : int
         The seed of the search.
     folder : Path, optional

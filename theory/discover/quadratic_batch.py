@@ -54,19 +54,19 @@ class QuadraticBatch(ExactGradients):
         return self.curvature * (x - self.x_star) + self.grad_star
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Multiply what is sent."""
+        """Return the messages C_i(v_i): v_i times the factor of the client."""
         return self.up * v
 
     def downlink(self, v: Array) -> Array:
-        """Multiply what is sent."""
+        """Return the message C(v): v times the factor of the server."""
         return self.down * v
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
-        """Return v."""
+        """Return v, which is sent uncompressed."""
         return v
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        """Return v."""
+        """Return v, which is broadcast uncompressed."""
         return v
 
     def grad_g(self, y: Array) -> NoReturn:

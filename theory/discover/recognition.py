@@ -23,10 +23,10 @@ from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.theory.discover.screen import Screen
 
 KNOWN: tuple[type[Method], ...] = (GD, DIANA, EF21, DASHA, Scaffnew, EF21PDIANA)
-"""The methods of the package that the grammar can say."""
+"""The methods of the package that are sentences of the grammar."""
 
 ITERATIONS, POINTS, CLIENTS = 8, 3, 3
-"""How long a run is, on how many random quadratics, of how many clients."""
+"""Iterations of a run, number of random quadratics, and number of clients."""
 
 SAME = 1e-8
 """Relative difference of moments that counts as rounding."""
@@ -55,7 +55,7 @@ def moments(method: Method, points: int = POINTS) -> NDArray[np.float64] | None:
 
 
 def recognised(method: Method, known: Sequence[type[Method]] = KNOWN) -> Method | None:
-    """Return the known method that a method is the same as, with its constants, if there is one.
+    """Return the known method that equals a method, with its constants; None if there is none.
 
     The equality is tested at random points, not proved.
     """

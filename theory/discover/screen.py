@@ -31,13 +31,13 @@ class Steps:
     Attributes
     ----------
     alone : (cases, N, N)
-        Without a round.
+        The map of an iteration without communication.
     together : (cases, outcomes, N, N)
-        With a round.
+        The maps of an iteration with communication.
     p : float
         The probability of a round.
     odds : (cases, outcomes)
-        Those of the outcomes.
+        The probabilities of the outcomes.
     kernel : (cases, N, N')
         An orthonormal basis of the deviations that violate no invariant.
     """
@@ -127,7 +127,7 @@ class Screen:
     Attributes
     ----------
     curvature, up : (n, cases, outcomes)
-        Of the clients, and the factors of their messages.
+        The curvatures of the f_i, and the factors of the clients' messages.
     down : (1, cases, outcomes)
         The factors of the server's messages.
     odds : (cases, outcomes)
@@ -229,7 +229,7 @@ class Screen:
         return Screen(*parts, self.odds[:, :1])
 
     def _world(self, first: int, times: int = 1) -> QuadraticBatch:
-        """Return the first so many choices, each so many times over."""
+        """Return the batch of the first choices, each repeated."""
         n = len(self.curvature)
         curvature, up, down = (
             np.repeat(x.reshape(len(x), 1, -1)[..., :first], times, axis=2)
@@ -265,7 +265,7 @@ class Screen:
 
 
 def _draws(kind: Kind | None, error: float, count: int) -> list[Draw]:
-    """Return the laws that so many messages are tried with.
+    """Return the laws of the compressors that are tried for so many messages.
 
     Unbiased messages are multiplied by 1 + e or 1 - e at random, e being the relative error.
     Contractive messages are multiplied so, too, or always by one of these factors, or arrive

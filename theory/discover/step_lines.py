@@ -16,11 +16,11 @@ class FieldLines:
     Attributes
     ----------
     name, shape, meaning : str
-        What is declared.
+        The declaration of the field.
     start, rest : str
-        At the initial point, and at the solution.
+        Its value at the initial point, and at the solution.
     local, update : str
-        After a local step, and after a round.
+        Its value after a local step, and after a round.
     """
 
     name: str
@@ -41,11 +41,11 @@ class StepLines:
     parts : tuple of FieldLines
         The fields of the state.
     lines : tuple of str
-        What a round computes first.
+        The lines of a round before the new state.
     model, kept : str
-        The point that f - f* is measured at, and what is 0 in every state.
+        The point that f - f* is measured at, and the invariant, which is 0 in every state.
     begin : tuple of str
-        What the start computes first.
+        The lines of the start before the first state.
     """
 
     parts: tuple[FieldLines, ...]

@@ -1,4 +1,4 @@
-"""The task of a search: a class of problems, compressors, and what is to be small."""
+"""The task of a search: a class of problems, compressors, and the cost that is minimised."""
 
 import math
 from abc import ABC, abstractmethod
@@ -20,16 +20,16 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 
 SCREENED_CLIENTS = 3
-"""Clients of the quadratics at most: the map of second moments grows with their number."""
+"""Most clients of the screened quadratics: the map of second moments grows with their number."""
 
 GENTLE_KAPPA, GENTLE_ERROR = 4.0, 0.1
-"""Condition number and relative errors on which structures that never converge are sorted out."""
+"""Condition number and relative errors at which structures that never converge are discarded."""
 
 ENOUGH = 1e-3
 """Relative distance of a decrease to the best one at which the search for a potential ends."""
 
 Fewest = Literal["bits", "rounds", "gradients"]
-"""What is to be small, for one client."""
+"""The cost for one client that is minimised."""
 
 
 class ProvedStep(Protocol):
@@ -42,17 +42,17 @@ class ProvedStep(Protocol):
 
     @property
     def potential(self) -> Potential:
-        """Psi."""
+        """The Lyapunov function Psi."""
         ...
 
     def verify(self) -> float:
-        """Return what is proved, after the method was run on symbols anew."""
+        """Run the method on symbols anew, and return the number that is proved."""
         ...
 
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """The problems and compressors for which methods are searched, and what is to be small.
+    """The problems and compressors for which methods are searched, and the cost.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Task(ABC):
     weight : float
         The weight of a received bit.
     fewest : "bits", "rounds" or "gradients"
-        What is to be small, for one client; rounds are those in which clients send.
+        The cost for one client that is minimised; rounds are those in which clients send.
     """
 
     n: int
@@ -92,7 +92,7 @@ class Task(ABC):
     @property
     @abstractmethod
     def unit(self) -> str:
-        """What the cost is per."""
+        """The unit of the cost: what it is paid for."""
 
     @property
     @abstractmethod
@@ -110,7 +110,7 @@ class Task(ABC):
 
     @abstractmethod
     def attained(self, screen: Screen, method: Method, steps: Steps) -> float:
-        """Return the largest decrease that any certificate proves, by quadratics that converge."""
+        """Return an upper bound on certified decreases: that of quadratics where it converges."""
 
     @abstractmethod
     def certified(self, method: Method, functions: FunctionClass, gradients: bool) -> float:
@@ -122,11 +122,11 @@ class Task(ABC):
 
     @abstractmethod
     def iterations(self, decrease: float) -> float:
-        """Return the iterations, in units of the task, at a decrease."""
+        """Return the number of iterations per unit of the cost, at a decrease."""
 
     @abstractmethod
     def promise(self, decrease: float) -> str:
-        """Return what a decrease means, as a formula."""
+        """Return the promise of a decrease, as a formula."""
 
     @abstractmethod
     def proved(self, decrease: float) -> dict[str, float]:
@@ -148,7 +148,7 @@ class Task(ABC):
         return self.n <= SCREENED_CLIENTS
 
     def compressor(self, one: Sentence) -> Compressor | None:
-        """Return what a method is run with."""
+        """Return the compressor that a method is run with."""
         if one.down:
             return TwoWay(self.sent(one.up), self.sent(one.down))
         return self.sent(one.up) if one.up else None
@@ -219,7 +219,7 @@ class FactorTask(Task):
 
     @property
     def unit(self) -> str:
-        """A digit of the squared error."""
+        """One digit of the squared error."""
         return "digit"
 
     @property
@@ -229,7 +229,7 @@ class FactorTask(Task):
 
     @property
     def rarest(self) -> float:
-        """Half of that of the best methods with local steps."""
+        """Half of the probability of the best methods with local steps."""
         return 0.5 / self.kappa**0.5
 
     @property
@@ -246,11 +246,11 @@ class FactorTask(Task):
         return [*product((1.0, self.kappa), repeat=clients)]
 
     def attained(self, screen: Screen, method: Method, steps: Steps) -> float:
-        """Return 1 - the spectral radius of the map of second moments."""
+        """Return 1 - r for the spectral radius r of the map of second moments."""
         return 1 - steps.factor()
 
     def certified(self, method: Method, functions: FunctionClass, gradients: bool) -> float:
-        """Return 1 - factor."""
+        """Return the certified decrease, 1 - factor."""
         return Family.of(method, functions, gradients=gradients).best(ENOUGH)[0]
 
     def proof(self, method: Method, functions: FunctionClass) -> tuple[ProvedStep, float]:

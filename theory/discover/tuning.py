@@ -23,24 +23,25 @@ from certibit.theory.discover.task import ENOUGH, GENTLE_KAPPA, Task
 Vector = NDArray[np.float64]
 
 DRAWS, STARTS = 48, 2
-"""Constants that are drawn for a sentence, and how many of them are improved."""
+"""Number of random choices of constants for a sentence, and of those that are improved."""
 
 MOST_SCREENED = 40
 """Evaluations on quadratics for each free constant and start."""
 
 NONE = 1 - 1e-10
-"""The factor above which the decrease may be rounding."""
+"""A factor above this may be below 1 by rounding only."""
 
 NOT_CONVERGENT = 100.0
-"""The logarithm of the cost from where on a method does not converge."""
+"""A logarithm of the cost that says that a method does not converge."""
 
 RETREATS = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.2), (0.5, 0.5), (0.5, 0.2), (0.25, 0.25))
 """Initial multipliers of the step size and of the relaxations; the search on certificates starts
 from the best of them."""
 
 FURTHER_RETREATS = ((0.125, 1.0), (0.0625, 1.0), (0.03125, 1.0))
-"""The same where none of these is certified: the larger kappa is, the shorter are the steps with
-which local steps and compression both ways are certified, beside those good on quadratics."""
+"""Further multipliers, if none of these is certified. The larger kappa is, the smaller are the step
+sizes at which local steps and compression both ways are certified, relative to the best ones on
+quadratics."""
 
 UNRELAXED = {"gamma", "p", "tau", "beta"}
 """The constants that are no relaxations."""
@@ -57,9 +58,9 @@ class Candidate:
     values : tuple of float
         Its free constants; the step size in units of 1/L.
     decrease : float
-        What an iteration gains, 1 - factor or c: on quadratics a bound from above, or certified.
+        The decrease of an iteration, 1 - factor or c: an upper bound from quadratics, or certified.
     cost : float
-        In units of the task, such as bits per digit, at this decrease.
+        The cost at this decrease in units of the task, such as bits per digit.
     """
 
     sentence: Sentence
@@ -79,7 +80,7 @@ def made(one: Sentence, values: Vector, L: float) -> Method:
 
 
 def screened(one: Sentence, task: Task, rng: np.random.Generator) -> Candidate | None:
-    """Return the best constants on quadratics; None if the method converges with none tried.
+    """Return the best constants on quadratics; None if the method converges with none of them.
 
     A structure that does not converge on well-conditioned quadratics with small compression errors
     is discarded. The constants that are found there are among the starting points of the search.
@@ -115,9 +116,9 @@ class _Screening:
     L: float
 
     def seen(self, x: Vector) -> tuple[float | None, float]:
-        """Return the factor of the second moments, and what an iteration gains at most.
+        """Return the factor of the second moments, and an upper bound on the decrease.
 
-        The factor is None if the method has no fixed point; the gain is 0 if it does not converge.
+        The factor is None if the method has no fixed point; the bound is 0 if it does not converge.
         """
         method = made(self.sentence, _values(self.sentence, x), self.L)
         with np.errstate(all="ignore"):
@@ -136,13 +137,13 @@ class _Screening:
         return math.log(self.task.cost(self.sentence, method, decrease))
 
     def best(self, tried: Sequence[Vector]) -> list[Vector]:
-        """Return the best few of those that converge."""
+        """Return the constants with the lowest costs, of those that converge."""
         costs = [(self.cost(x), place) for place, x in enumerate(tried)]
         return [tried[place] for cost, place in sorted(costs)[:STARTS] if cost < NOT_CONVERGENT]
 
 
 def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
-    """Return the best certified constants near given ones, by so many certificates at most.
+    """Return the best certified constants near given ones, with a limited number of certificates.
 
     The factors are those of the solver, not yet proved; None if nothing is certified.
     """
@@ -198,7 +199,7 @@ def _simplex(cost: Callable[[Vector], float], x: Vector, most: int) -> Vector:
 
 
 def _drawn(one: Sentence, rng: np.random.Generator, task: Task) -> Vector:
-    """Draw logarithms of constants; some are smaller where messages have larger errors."""
+    """Draw logarithms of constants; larger errors of messages make some constants smaller."""
     wide = {"gamma": (0.02, 2.0), "p": (task.rarest, 1.0)}
     usual = (0.2 / (1 + task.error(one.up) ** 2 + task.error(one.down) ** 2), 1.0)
     return np.array([rng.uniform(*np.log(wide.get(name, usual))) for name in one.constants])
