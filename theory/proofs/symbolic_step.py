@@ -246,8 +246,7 @@ def _symbolic_step(
 
     def world(orbit: Orbit | None = None) -> World:
         frame = Frame(orbit.cells if orbit else cells_of_kinds(counts), counts, basis.exact)
-        alike = functions.deterministic or functions.bias is not None  # a bias draws nothing
-        errors = MessageErrors(basis, frame, message_errors, alike)
+        errors = MessageErrors(basis, frame, message_errors, functions)
         solution, samples = functions.has_solution, errors if functions.noise else None
         about = functions.noise is not None and functions.noise.expected is not None
         problem = SymbolicProblem(
@@ -336,7 +335,7 @@ def _of_errors(
         inequalities[f"{one.law} {one.unknown}"] = lost(one, functions, at.value if at else None)
         if one.noise:
             equalities |= of_noise(one, basis, functions, evaluations)
-            if functions.omega_joint is not None and one.law == "noise":
+            if functions.omega_joint is not None and one.law == "noise" and one.kind >= 0:
                 inequalities[f"joint noise {one.unknown}"] = joint_noise(one, functions)
     return inequalities, equalities
 

@@ -144,7 +144,7 @@ class ExtremeChannel(SymbolicChannel):
         orbit: Orbit,
         signs: Scripted,
     ) -> None:
-        errors = MessageErrors(problem.basis, problem.frame, [], deterministic=False)
+        errors = MessageErrors(problem.basis, problem.frame, [], extreme.functions)
         super().__init__(method, extreme.functions, problem, errors, orbit)
         self.extreme, self.signs = extreme, signs
 

@@ -80,14 +80,14 @@ class MessageErrors:
 
     They are drawn independently of the coins, so what the same vector loses at the same place is
     the same unknown in two outcomes. Within one outcome two errors are the same unknown only if
-    contractions are deterministic.
+    contractions are deterministic; the bias of the clients' compressors is.
     """
 
     def __init__(
-        self, basis: Basis, frame: Frame, known: list[MessageError], deterministic: bool
+        self, basis: Basis, frame: Frame, known: list[MessageError], functions: FunctionClass
     ) -> None:
         self.basis, self.frame, self.known = basis, frame, known
-        self.deterministic, self.places = deterministic, Counter[Law]()
+        self.functions, self.places = functions, Counter[Law]()
 
     def unknown(
         self, sent: Mapping[int, Blocks], law: Law, beside: int | None = None
@@ -104,8 +104,9 @@ class MessageErrors:
         server, place = -1 in sent, self.places[law]
         self.places[law] += 1
         known: dict[int, dict[int, Blocks]] = {}
+        drawn = not self.functions.deterministic and (server or self.functions.bias is None)
         for one in self.known:
-            same = one.place == place or (self.deterministic and law == "contraction")
+            same = one.place == place or (law == "contraction" and not drawn)
             if (one.kind < 0, one.law) == (server, law) and same and _beside(one) == beside:
                 known.setdefault(one.unknown - max(one.kind, 0), {})[one.kind] = one.vector
         fitting = (
@@ -215,10 +216,12 @@ class SymbolicProblem:
             raise Refusal("a sample is taken at more than two points, which is not certified")
         sample.used = True
         apart = self.frame.expression(x - sample.point, rows_of_all)
-        if any(part.any() for blocks in apart.values() for part in blocks[1:]):
+        first = self.frame.expression(sample.point, rows_of_all)
+        own = [blocks[1:] for points in (first, apart) for blocks in points.values()]
+        if any(part.any() for parts in own for part in parts):
             raise Refusal(
-                "one sample is taken at points that are not as far apart for all clients; take it "
-                "at points that all share"
+                "one sample is taken at points that differ from client to client, where nothing "
+                "is assumed of the change of its noise; take it at points that all share"
             )
         if any(part[sample.unknown :].any() for blocks in apart.values() for part in blocks):
             raise Refusal(

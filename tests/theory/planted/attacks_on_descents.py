@@ -1,0 +1,158 @@
+"""Methods and classes whose descent, if one with this c were certified, would not be true of runs.
+
+Each is about what is drawn: messages that share their randomness, samples at two points.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certibit.data.errors import Refusal
+from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
+from certibit.solvers.methods.compressed_gd import CompressedGD
+from certibit.solvers.methods.marina import MARINA
+from certibit.solvers.methods.page import PAGE
+from certibit.theory.assumptions.gradient_noise import GradientNoise
+from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.function_class import ClientClass, FunctionClass
+
+
+@dataclass(frozen=True)
+class AttackOnDescent:
+    """A method, and the class whose descent has c at most ``most``, or a refusal's sentence."""
+
+    name: str
+    method: Method
+    functions: FunctionClass
+    sentence: str = ""
+    most: float = 0.0
+
+    def answer(self) -> tuple[str, bool]:
+        """Return what is said of it, and whether that is not as it should be."""
+        try:
+            found = certify_descent(self.method, self.functions)
+        except Refusal as refusal:
+            said = str(refusal)
+            return said, not re.search(self.sentence, said)
+        return f"c = {found.c:.6g}", bool(self.sentence) or found.c > self.most
+
+
+@dataclass(frozen=True)
+class Estimates:
+    x: Any  # (1, d, R), the model
+    w: Any  # (1, d, R), what the clients know of it
+    h: Any  # (n, d, R), estimates of gradients, or places beside the model
+
+
+@dataclass(frozen=True)
+class BothWays(Method):
+    """DIANA whose server compresses the differences of models.
+
+    The clients' model w is unstable where (1 - beta)^2 + beta^2 omega_down > 1.
+    """
+
+    gamma: float = 0.02
+    beta: float = 0.5
+
+    name: ClassVar[str] = "noise of the server"
+    needs, schedule = Needs(compressor="unbiased", downlink="unbiased"), Every()
+
+    def start(self, x, problem, channel):
+        return Estimates(x, x, copies(0 * x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        m = channel.uplink(problem.grad(s.w) - s.h)
+        x = s.x - self.gamma * mean(s.h + m)
+        return Estimates(x, s.w + self.beta * channel.downlink(x - s.w), s.h + m / 2)
+
+    def fixed_point(self, problem):
+        return Estimates(problem.x_star, problem.x_star, problem.grad_star)
+
+    def invariants(self, s, problem):
+        return ()
+
+
+@dataclass(frozen=True)
+class TwiceDownwards(CompressedGD):
+    """Compressed gradient descent that also adds the difference of two broadcasts."""
+
+    name: ClassVar[str] = "two biased broadcasts"
+    needs = Needs(compressor="contractive", downlink="contractive")
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.uplink(problem.grad(s.x)))
+        apart = 100 * (channel.downlink(g) - channel.downlink(g))
+        return replace(s, x=s.x - self.gamma * g - apart)
+
+
+@dataclass(frozen=True)
+class Beside(BothWays):
+    """PAGE whose clients take their samples at points of their own beside the model."""
+
+    name: ClassVar[str] = "samples beside the model"
+    needs = Needs()
+
+    def start(self, x, problem, channel):
+        return Estimates(x, mean(channel.send(problem.grad(x))), copies(0 * x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        x, xi = channel.broadcast(s.x - self.gamma * s.w), problem.sample(0)
+        change = problem.grad(x + s.h, sample=xi) - problem.grad(s.x + s.h, sample=xi)
+        anew, more = mean(channel.send(problem.grad(x))), mean(channel.send(change))
+        return Estimates(x, where(channel.coin(self.beta), anew, s.w + more), s.h / 2)
+
+    def fixed_point(self, problem):
+        return Estimates(problem.x_star, mean(problem.grad_star), 0 * problem.grad_star)
+
+
+@dataclass(frozen=True)
+class WeightedPAGE(PAGE):
+    """PAGE that takes its samples of the first client only, n times."""
+
+    name: ClassVar[str] = "samples of one client"
+
+    def communicate(self, s, problem, channel):
+        n, x = int(problem.n), channel.broadcast(s.x - self.gamma * s.g)
+        exact, xi = channel.coin(self.p), problem.sample(0)
+        first = np.array([float(n), *[0.0] * (n - 1)])[:, None, None]
+        change = first * (problem.grad(x, sample=xi) - problem.grad(s.x, sample=xi))
+        sent = mean(channel.send(where(exact, problem.grad(x), change)))
+        return replace(s, x=x, g=where(exact, sent, s.g + sent))
+
+
+@dataclass(frozen=True)
+class Chosen(PAGE):
+    """A step of SGD whose sample is taken again where it has led to."""
+
+    name: ClassVar[str] = "a sample at a point that depends on it"
+
+    def communicate(self, s, problem, channel):
+        xi = problem.sample(0)
+        first = mean(channel.send(problem.grad(s.x, sample=xi)))
+        x = channel.broadcast(s.x - self.gamma * first)
+        return replace(s, x=x, g=mean(channel.send(problem.grad(x, sample=xi))))
+
+
+def smooth(n: int, **constants: Any) -> FunctionClass:
+    return FunctionClass.nonconvex(n, L=1.0, **constants)
+
+
+SAMPLED = GradientNoise(difference=1.0)
+TWO = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0), ClientClass(3, -1.0, 1.0)])
+DRAWN = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0, omega=1.0)] * 2)
+
+
+def attack(method: Method, functions: FunctionClass, *said: Any) -> AttackOnDescent:
+    return AttackOnDescent(method.name, method, functions, *said)
+
+
+ATTACKS_ON_DESCENTS = [
+    attack(BothWays(), smooth(4, omega=1.0, omega_joint=0.0, omega_down=9.0)),
+    attack(TwiceDownwards(0.1), smooth(1, bias=0.3, omega=0.1, alpha_down=0.5)),
+    attack(Beside(0.1), smooth(2, noise=SAMPLED), "points that differ from client to client"),
+    attack(WeightedPAGE(0.05, 0.4), replace(TWO, noise=SAMPLED), "not of a class of them"),
+    attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
+    attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
+]
