@@ -200,9 +200,15 @@ class FunctionClass:
         return self.mu >= 0 or any(one.needs_solution for one in self.assumptions)
 
     @property
+    def zeta(self) -> float:
+        """The largest zeta of the assumptions that bound something up to a constant; 0 if none."""
+        constants = (getattr(one, "zeta", 1.0) for one in self.assumptions if one.has_constant)
+        return max(constants, default=0.0)
+
+    @property
     def has_variance(self) -> bool:
-        """Whether sigma^2 is in what is known of a step: of noise, or of an assumption."""
-        return self.noise is not None or any(one.has_constant for one in self.assumptions)
+        """Whether a promise has a constant part: of noise, or of an assumption."""
+        return self.noise is not None or bool(self.zeta)
 
     @property
     def plain_values(self) -> bool:

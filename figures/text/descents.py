@@ -27,7 +27,7 @@ def describe_descent(account: DescentAccount) -> str:
     if account.stated is not None:
         theorem = (
             f"E[Psi+] <= Psi - {account.published:.8g} {proof.measure.symbol}"
-            f"{_noise(account, account.noise)} ({account.title}); "
+            f"{_spent(account, account.noise, account.unlike)} ({account.title}); "
             f"with its Psi {_promised(account, account.stated)} is certified"
         )
     more = f"(1 + {float(proof.growth):g}) " if proof.growth else ""
@@ -37,15 +37,21 @@ def describe_descent(account: DescentAccount) -> str:
         f"{'theorem':12}{theorem}",
         f"{'potential':12}{_potential(account)}",
         f"{'certified':12}E[Psi+] <= {more}Psi - {proof.c:.8g} {proof.measure.symbol}"
-        f"{_noise(account, proof.e)}, proved in {1000 * proof.seconds:.0f} ms{_bound(proof)}",
+        f"{_spent(account, proof.e, proof.dissimilarity)}, proved in {1000 * proof.seconds:.0f} ms"
+        f"{_bound(proof)}",
         f"{'proof':12}{Known.PROVED.words() if proof.verify() == proof.c else FAILS}, checked in "
         "rational numbers",
         f"{'verdict':12}{account.verdict}",
     ]
     if account.frontier:
-        pairs = ", ".join(f"{one.c:.4g} with {one.e:.4g}" for one in account.frontier)
+        zeta = bool(proof.functions.zeta)
+        pairs = ", ".join(
+            f"{one.c:.4g} with {one.e:.4g}" + f" and {one.dissimilarity:.4g}" * zeta
+            for one in account.frontier
+        )
         own = "with this Psi" if proof.measure.name == "potential" else "each with its own Psi"
-        lines.append(f"{'noise':12}smallest e for some c, {own}: {pairs}")
+        least = "smallest e + zeta^2 e'" if zeta else "smallest e"
+        lines.append(f"{'noise':12}{least} for some c, {own}: {pairs}")
     elif proof.functions.noise and proof.c > 0:
         why = f"{account.method.name} samples no gradients whose noise it keeps"
         if proof.reduces_variance:
@@ -63,11 +69,15 @@ def _bound(proof: DescentCertificate) -> str:
 
 
 def _promised(account: DescentAccount, proof: DescentCertificate) -> str:
-    return f"{proof.c:.8g}" + (f" with {proof.e:.6g} sigma^2" if account.frontier else "")
+    more = _spent(account, proof.e, proof.dissimilarity).removeprefix(" + ")
+    return f"{proof.c:.8g}" + (f" with {more}" if more else "")
 
 
-def _noise(account: DescentAccount, e: float) -> str:
-    return f" + {e:.6g} sigma^2" if account.frontier else ""
+def _spent(account: DescentAccount, e: float, unlike: float) -> str:
+    """Write e sigma^2 and e' zeta^2, where there are."""
+    functions, sampled = account.certificate.functions, bool(account.frontier)
+    noise = f" + {e:.6g} sigma^2" if sampled and functions.noise else ""
+    return noise + (f" + {unlike:.6g} zeta^2" if sampled and functions.zeta else "")
 
 
 def _potential(account: DescentAccount) -> str:
@@ -144,7 +154,12 @@ def descent_summary(account: DescentAccount) -> dict[str, Any]:
         "certified_c": proof.c,
         "certified_e": proof.e,
         "exact_e": str(proof.exact_e),
-        "frontier": [{"c": one.c, "e": one.e} for one in account.frontier],
+        "published_dissimilarity": finite_number(account.unlike),
+        "certified_dissimilarity": proof.dissimilarity,
+        "exact_dissimilarity": str(proof.exact_dissimilarity),
+        "frontier": [
+            {"c": one.c, "e": one.e, "dissimilarity": one.dissimilarity} for one in account.frontier
+        ],
         "exact_c": str(proof.exact),
         "bound": finite_number(proof.bound),
         "verdict": account.verdict,

@@ -55,7 +55,7 @@ class SharedPoint(Protocol):
     value : Inequality
         f(x) - inf f, which is at least 0.
     unit : Inequality
-        The number 1; in certificates of stochastic gradients sigma^2.
+        The number 1; in certificates, which hold for every zeta, zeta^2 divided by the given one.
     """
 
     @property
@@ -97,7 +97,7 @@ class Assumption:
 
     @property
     def has_constant(self) -> bool:
-        """Whether its inequality has a multiple of 1, so that a descent has e sigma^2."""
+        """Whether its inequality has a multiple of 1, so that a descent has e' zeta^2."""
         return False
 
     def __post_init__(self) -> None:

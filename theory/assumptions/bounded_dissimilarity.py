@@ -21,8 +21,8 @@ class BoundedDissimilarity(Assumption):
     """(1/n) sum_i |grad f_i(x)|^2 <= zeta^2 + B^2 |grad f(x)|^2.
 
     With zeta = 0 a stationary point of f is one of all f_i. With zeta > 0 a certificate is for
-    every sigma, E[Psi+] <= Psi - c M + e sigma^2, and zeta is a multiple of sigma: with exact
-    gradients and zeta = 1, e is the coefficient of zeta^2. Source: Karimireddy et al.,
+    every zeta, E[Psi+] <= Psi - c M + e sigma^2 + e' zeta^2, and the number zeta is only the
+    weight of the two where the smallest e + zeta^2 e' is looked for. Source: Karimireddy et al.,
     arXiv:1910.06378, assumption A1, with G = zeta.
 
     Examples
@@ -57,7 +57,7 @@ class BoundedDissimilarity(Assumption):
     def in_units(self, unit: float) -> Self:
         """Return the assumption for the functions divided by a unit; B has none.
 
-        Nor has zeta, which is a multiple of sigma.
+        Nor has zeta, which is a multiple of what certificates are for.
         """
         return self
 

@@ -55,6 +55,10 @@ class CertifiedDescent(DescentTheorem):
         """Return the certified e."""
         return self.certificate.e
 
+    def dissimilarity(self, m: Method, setting: Setting) -> float:
+        """Return the certified e'."""
+        return self.certificate.dissimilarity
+
     def growth(self, m: Method, setting: Setting) -> float:
         """Return the certified growth."""
         return float(self.certificate.growth)

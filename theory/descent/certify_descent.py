@@ -205,6 +205,7 @@ def _certificate(
         starting,
         found.bound,
         fraction(found.e),
+        fraction(found.dissimilarity),
     )
 
 
@@ -270,8 +271,8 @@ def _searched(
         found = _tidy(family, programme, found)
     rest = len(family.unit) - len(found.weights)  # without f - f* that is no term
     weights = whole = (*[0.0] * rest, *(float(fraction(w)) for w in found.weights))
-    c, e = fraction(found.c), fraction(found.e)
-    enough = c - GIVEN_UP * abs(c)
+    c, spent = fraction(found.c), found.spent(functions)
+    enough, most = c - GIVEN_UP * abs(c), spent * (1 + rational(GIVEN_UP))
     for small in SMALL:
         if functions.has_solution:
             weights = family.without_small_parts(whole, small)
@@ -282,7 +283,7 @@ def _searched(
             else:
                 psi = psi.times(1 / psi.values)
             proof = _proof(method, functions, psi, measure, least or enough, growth)
-            if proof.exact >= enough and proof.exact_e <= e * (1 + GIVEN_UP):
+            if proof.exact >= enough and proof.descent.spent(functions) <= most:
                 return proof
     units = map(rational, programme.step.symbols.weights)
     own = [w * u for w, u in zip(found.weights, units, strict=True)]

@@ -110,8 +110,11 @@ def cheapest_descent(
             "noise out"
         )
     first = certify_descent(start, functions)
-    if first.e > 0:
-        raise Refusal("with stochastic gradients a cost depends on their variance; leave noise out")
+    if first.descent.spent(functions) > 0:
+        raise Refusal(
+            "with stochastic gradients, or clients that differ, a cost depends on how much; leave "
+            "noise and zeta out"
+        )
     if first.c <= 0:
         raise Refusal(f"no descent is certified for {start}; begin with a smaller step size")
     method, least = best_parameters(start, price, tries, ACCURACY)

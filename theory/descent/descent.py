@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from certibit.theory.descent.start import Start
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import ZERO, ldl
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 
 @dataclass(frozen=True)
 class Descent:
-    """A proof of E[Psi+] <= Psi - c M + e sigma^2, in rational numbers.
+    """A proof of E[Psi+] <= Psi - c M + e sigma^2 + e' zeta^2, in rational numbers.
 
     Attributes
     ----------
@@ -29,6 +30,8 @@ class Descent:
         The multipliers of the inequalities in the proof about the start, by name.
     e : rational
         The coefficient of sigma^2, 0 where gradients are exact.
+    dissimilarity : rational
+        e', the coefficient of zeta^2, 0 where clients do not differ by zeta.
     bound : float
         An upper bound on c for any multipliers, and any free weights within the limit.
     """
@@ -40,7 +43,12 @@ class Descent:
     free: Mapping[str, Rational]
     starting: Mapping[str, Rational]
     e: Rational = ZERO
+    dissimilarity: Rational = ZERO
     bound: float = float("inf")
+
+    def spent(self, functions: FunctionClass) -> Rational:
+        """Return e + zeta^2 e', the least of which is looked for."""
+        return self.e + rational(functions.zeta) ** 2 * self.dissimilarity
 
     def holds(self, step: RationalStep, start: Start | None = None) -> bool:
         """Whether a step descends so: no sign fails, values cancel, matrices are at least 0."""
@@ -55,8 +63,9 @@ class Descent:
         now, after = step.psi(self.weights)
         measure = combination([fmpq(1)] * len(step.measured), step.measured)
         left = now.plus(fmpq(-1), after).plus(-self.c, measure)
-        for sigma in step.variance:
-            left = left.plus(self.e, sigma)
+        spent = {"sigma^2": self.e, "zeta^2": self.dissimilarity}
+        for name, scalar in step.scalars.items():
+            left = left.plus(spent[name], scalar)
         for name, u in self.free.items():
             left = left.plus(-u, step.equalities[name])
         proved = [(self.multipliers, left), (self.below, now)]

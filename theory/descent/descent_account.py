@@ -40,8 +40,8 @@ class DescentAccount:
         What it is about.
     title : str or None
         The theorem with the largest c of those that apply.
-    published, noise : float
-        Its c and e, NaN if none applies; where functions have a solution, times the factor with
+    published, noise, unlike : float
+        Its c, e and e', NaN if none applies; where functions have a solution, times the factor with
         which its Psi is at most |x - x*|^2 at the state at rest about x.
     stated : DescentCertificate or None
         The best certificate with its Psi; None without a theorem.
@@ -69,12 +69,16 @@ class DescentAccount:
     best_step: float
     best: float
     frontier: tuple[DescentPromise, ...] = ()
+    unlike: float = 0.0
 
     @property
     def verdict(self) -> str:
-        """In words: tight, loose by which factor, or what else; of 1/e where there is noise."""
-        if self.noise > 0 and self.certificate.e > 0:
-            return verdict(1 / self.noise, 1 / self.certificate.e)
+        """In words: tight, loose by which factor, or what else; of 1/(e + zeta^2 e') if that is."""
+        weight = self.certificate.functions.zeta**2
+        stated = self.noise + weight * self.unlike
+        proved = self.certificate.e + weight * self.certificate.dissimilarity
+        if stated > 0 and proved > 0:
+            return verdict(1 / stated, 1 / proved)
         return verdict(self.published, self.certificate.c)
 
 
@@ -88,9 +92,9 @@ class StatedDescent:
         It.
     certificate : DescentCertificate
         The best certificate with its Psi.
-    c, e : float
-        What it states; where functions have a solution, times the factor with which its Psi is at
-        most |x - x*|^2 at the state at rest about x.
+    c, e, unlike : float
+        What it states, before M, sigma^2 and zeta^2; where functions have a solution, times the
+        factor with which its Psi is at most |x - x*|^2 at the state at rest about x.
     least : float or None
         The c of which the smallest e is certified, where gradients are stochastic.
     """
@@ -100,6 +104,7 @@ class StatedDescent:
     c: float
     e: float
     least: float | None
+    unlike: float = 0.0
 
 
 def stated_descent(
@@ -124,14 +129,13 @@ def stated_descent(
     theorem = max(held, key=lambda one: one.descent(method, where))
     promise = theorem.promise(method, where)
     c, e = promise.c, promise.e if noise or not functions.has_variance else 0.0
-    if promise.dissimilarity:
-        e += zeta**2 * promise.dissimilarity
-    if math.isinf(e):  # clients may differ by any zeta
+    if promise.dissimilarity and math.isinf(zeta):  # clients may differ by any zeta
         return None
+    unlike = promise.dissimilarity * (zeta / functions.zeta) ** 2 if promise.dissimilarity else 0.0
     least = c * (1 - ROUNDED) if functions.has_variance else None
     proof = certify_descent(method, functions, theorem, least=least)
     scale = float(proof.scale)
-    return StatedDescent(theorem, proof, scale * c, scale * e, least)
+    return StatedDescent(theorem, proof, scale * c, scale * e, least, scale * unlike)
 
 
 @one_thread()
@@ -156,13 +160,14 @@ def descent_account(
     stated = told.certificate if told else None
     least = told.least if told else None
     proof = certify_descent(method, functions, least=least, growth=growth)
-    if stated is not None and (stated.e, -stated.c) < (proof.e, -proof.c):
+    spent = [one.descent.spent(functions) for one in (stated, proof) if one]
+    if stated is not None and (spent[0], -stated.c) < (spent[1], -proof.c):
         proof = stated
     name = card.step_size
     largest, best_step, best = math.nan, math.nan, math.nan
     if name is not None:
         largest = descent_limit(method, name, functions, growth=growth)
-        if math.isfinite(largest) and not proof.e:
+        if math.isfinite(largest) and not spent[-1]:
             best_step, best = _best_step(method, name, functions, largest)
     return DescentAccount(
         method,
@@ -177,6 +182,7 @@ def descent_account(
         best_step,
         best,
         noise_frontier(method, functions, growth=growth) if functions.has_variance else (),
+        told.unlike if told else math.nan,
     )
 
 

@@ -18,7 +18,8 @@ from certibit.theory.worlds.symbolic.exact_numbers import rational
 class DescentCertificate:
     """A proof that E[Psi+] <= Psi - c M + e sigma^2 for all functions and compressors of a class.
 
-    Then (1/T) sum_t E[M_t] <= Psi_0/(c T) + (e/c) sigma^2; e = 0 for exact gradients. Where the
+    Then (1/T) sum_t E[M_t] <= Psi_0/(c T) + (e/c) sigma^2; e = 0 for exact gradients. Where clients
+    differ by zeta, e' zeta^2 is added. Where the
     variance of gradients grows with f - inf f, Psi on the right may count 1 + growth times. The
     proof is in rational numbers.
 
@@ -43,6 +44,8 @@ class DescentCertificate:
         An upper bound on the c that any multipliers prove with this Psi.
     exact_e : Fraction
         The proved coefficient of sigma^2, where gradients are stochastic.
+    exact_dissimilarity : Fraction
+        The proved coefficient e' of zeta^2, where clients differ by zeta.
     growth : Fraction
         The part of itself by which Psi may grow in the mean.
     scale : Fraction
@@ -74,6 +77,7 @@ class DescentCertificate:
     starting: Mapping[str, Fraction]
     bound: float
     exact_e: Fraction = Fraction(0)
+    exact_dissimilarity: Fraction = Fraction(0)
     scale: Fraction = Fraction(1)
     growth: Fraction = NONE
     seconds: float = field(default=0.0, compare=False)
@@ -89,9 +93,15 @@ class DescentCertificate:
         return float(self.exact_e)
 
     @property
+    def dissimilarity(self) -> float:
+        """The proved coefficient of zeta^2, rounded to a float."""
+        return float(self.exact_dissimilarity)
+
+    @property
     def promise(self) -> DescentPromise:
         """What is proved, with the iterations that follow."""
-        return DescentPromise(self.c, self.e, float(self.growth))
+        grown, unlike = float(self.growth), self.dissimilarity
+        return DescentPromise(self.c, self.e, grown, dissimilarity=unlike)
 
     @property
     def reduces_variance(self) -> bool:
@@ -113,11 +123,12 @@ class DescentCertificate:
             for own in (self.multipliers, self.below, self.free, self.starting)
         )
         weights = tuple(map(rational, self.weights))
-        e = rational(self.exact_e)
-        return Descent(rational(self.exact), weights, multipliers, below, free, starting, e)
+        e, unlike = rational(self.exact_e), rational(self.exact_dissimilarity)
+        return Descent(rational(self.exact), weights, multipliers, below, free, starting, e, unlike)
 
     def __repr__(self) -> str:
-        noise = f" + {self.e:.6g} sigma^2" if self.functions.has_variance else ""
+        noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""
+        noise += f" + {self.dissimilarity:.6g} zeta^2" if self.functions.zeta else ""
         more = f"(1 + {float(self.growth):.6g}) " if self.growth else ""
         return (
             f"Certificate of {self.method}\nover {self.functions.described}\n"

@@ -181,7 +181,8 @@ def noise_frontier(
 ) -> tuple[DescentPromise, ...]:
     """Return proved promises with the smallest e for some parts of the largest c; () without noise.
 
-    M is the default one of the class, and each promise has its own quadratic form Psi.
+    Where clients differ by zeta, e + zeta^2 e' is the smallest. M is the default one of the class,
+    and each promise has its own quadratic form Psi.
 
     Raises
     ------
@@ -203,8 +204,8 @@ def noise_frontier(
     if not programme.samples or largest <= 0:
         return ()
     found = (programme.quietest(rational(part) * largest, CLOSE) for part in parts)
-    pairs = ((float(fraction(one.c)), float(fraction(one.e))) for one in found)
-    return tuple(DescentPromise(c, e, growth) for c, e in pairs)
+    parts = ((float(fraction(x)) for x in (one.c, one.e, one.dissimilarity)) for one in found)
+    return tuple(DescentPromise(c, e, growth, dissimilarity=unlike) for c, e, unlike in parts)
 
 
 def fewest_rounds(method: Method, functions: FunctionClass, begin: Experiment[Any]) -> float:

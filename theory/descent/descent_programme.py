@@ -3,16 +3,17 @@
 For a given method the constant c, the multipliers and, if they are free, the weights of the terms
 of Psi enter linearly in
 
-    Psi - E[Psi+] - c M + e sigma^2 - sum_k y_k I_k - sum_l u_l E_l >= 0   and
+    Psi - E[Psi+] - c M + e sigma^2 + e' zeta^2 - sum_k y_k I_k - sum_l u_l E_l >= 0   and
     Psi - sum_k z_k I_k >= 0,
 
 with what is known of functions, compressors and noise, I_k >= 0 and E_l = 0, and y, z >= 0. The
-noise of stochastic gradients is bounded with sigma^2 in an I_k, so that e >= 0. Where functions
-have a solution, Psi at a start is at most |x - x*|^2, by multipliers of the same kind.
+noise of stochastic gradients is bounded with sigma^2 in an I_k, so that e >= 0, and what clients
+differ with zeta^2. Where functions have a solution, Psi at a start is at most |x - x*|^2, by
+multipliers of the same kind.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
@@ -124,7 +125,7 @@ class DescentProgramme:
     def counts(self) -> list[int]:
         """How many unknowns there are of each kind, in their order."""
         step = self.step
-        parts = self.used, self.bounding, self.starting, step.equalities, self.free, step.variance
+        parts = self.used, self.bounding, self.starting, step.equalities, self.free, step.scalars
         return [*map(len, parts), 1]
 
     @cached_property
@@ -133,7 +134,7 @@ class DescentProgramme:
 
         Perhaps also to what Psi at a start is less than |x - x*|^2, and to Psi <= most. The
         unknowns are the multipliers, those of equalities, the free weights, e if gradients are
-        stochastic, and c.
+        stochastic, e' if clients differ by zeta, and c.
         """
         step = self.step
         now, after = step.psi(self.weights)
@@ -153,7 +154,7 @@ class DescentProgramme:
         changes = [step.now[j].plus(fmpq(-1), step.after[j]) for j in self.free]
         measure = less(combination([fmpq(1)] * len(step.measured), step.measured))
         moments = [less(one) for one in step.equalities.values()]
-        noise = list(step.variance)
+        noise = list(step.scalars.values())
         descent = {0: added(self.used), 3: moments, 4: changes, 5: noise, 6: [measure]}
         rows = [
             row(now.plus(fmpq(-1), after), descent),
@@ -295,7 +296,7 @@ class DescentProgramme:
             If there are none.
         """
         c = self.table.tolist()[-1]
-        kept = [[c[0] + LARGEST, *c[1:]], *(self._room for _ in self.step.variance)]
+        kept = [[c[0] + LARGEST, *c[1:]], *self._room]
         found = strictly_inside(self.sums, self.signs, kept)
         if found is None:
             raise Refusal(
@@ -326,21 +327,21 @@ class DescentProgramme:
         return best
 
     def quietest(self, least: Rational, close: float = CLOSE) -> Descent:
-        """Return the smallest e that is proved with a c of at least ``least``.
+        """Return the smallest e + zeta^2 e' that is proved with a c of at least ``least``.
 
         Raises
         ------
         Refusal
             If no such c is proved.
         """
-        *_, e, c = self.table.tolist()
+        c, spent = self.table.tolist()[-1], self._spent
         start = self._towards(close, least).numbers
         if self.at(start).c <= least:
             raise Refusal(f"no c above {float(fraction(least)):g} is proved; ask for less")
-        if not any(e[1:]):  # the method samples no gradient
+        if not any(spent[1:]):  # the method samples no gradient
             return self._shortened(start)
         lines = [*self._lines, [c[0] - least, *c[1:]]]
-        programme = ConeProgramme.of([-x for x in e[1:]], self.sums, lines)
+        programme = ConeProgramme.of([-x for x in spent[1:]], self.sums, lines)
         return self._shortened(follow(programme, start, close).numbers)
 
     def cheapest(self, values: Sequence[Rational], close: float = CLOSE) -> Descent:
@@ -420,7 +421,8 @@ class DescentProgramme:
         best = self.at(numbers, bound)
         for digits in DIGITS:
             short = self.at([rounded_down(x, digits) for x in numbers], bound)
-            near = short.c >= best.c - LOST * abs(best.c) and short.e <= best.e * (1 + LOST)
+            spent, least = (one.spent(self.step.symbols.functions) for one in (short, best))
+            near = short.c >= best.c - LOST * abs(best.c) and spent <= least * (1 + LOST)
             if near and short.holds(self.step, self.start):
                 return short
         if not best.holds(self.step, self.start):
@@ -434,26 +436,41 @@ class DescentProgramme:
 
     @property
     def samples(self) -> bool:
-        """Whether there is noise of sampled gradients, so that some e is needed."""
-        return bool(self.step.variance) and any(self.table.tolist()[-2])
+        """Whether there is noise, or clients differ, so that some e or e' is needed."""
+        return any(self._spent)
 
     @property
     def _lines(self) -> list[Sequence[Rational]]:
         """The rows that are at least 0: the multipliers, and what is left below the largest e."""
-        return [*self.signs, *(self._room for _ in self.step.variance)]
+        return [*self.signs, *self._room]
 
     @property
-    def _room(self) -> list[Rational]:
-        """What is left below the largest e that is looked for."""
-        e = self.table.tolist()[-2]
+    def _room(self) -> list[list[Rational]]:
+        """What is left below the largest e and e' that are looked for."""
         limit = fmpq(LARGEST) / rational(self.step.symbols.functions.L)
-        return [limit - e[0], *(-x for x in e[1:])]
+        return [[limit - e[0], *(-x for x in e[1:])] for e in self._scalars.values()]
+
+    @property
+    def _scalars(self) -> dict[str, list[Rational]]:
+        """The rows of e and e'."""
+        names = self.step.scalars
+        rows = self.table.tolist()
+        return dict(zip(names, rows[len(rows) - 1 - len(names) : -1], strict=True))
+
+    @property
+    def _spent(self) -> list[Rational]:
+        """The row of e + zeta^2 e'."""
+        zeta = rational(self.step.symbols.functions.zeta)
+        weights = {"sigma^2": fmpq(1), "zeta^2": zeta**2}
+        rows = [[weights[name] * x for x in row] for name, row in self._scalars.items()]
+        return [sum(column, ZERO) for column in zip(*rows, strict=True)]
 
     def at(self, numbers: Sequence[Number], bound: float = float("inf")) -> Descent:
         """Return what coordinates stand for."""
         column = fmpq_mat([[fmpq(1)], *([fmpq(x)] for x in numbers)])
         _, *unknowns, c = (self.table * column).entries()
-        e = unknowns.pop() if self.step.variance else ZERO
+        scalars = {name: unknowns.pop() for name in reversed(self.step.scalars)}
+        e, dissimilarity = (scalars.get(name, ZERO) for name in ("sigma^2", "zeta^2"))
         parts = [self.used, self.bounding, self.starting, self.step.equalities, self.free]
         entries = iter(unknowns)
         own: list[Any] = [
@@ -461,7 +478,8 @@ class DescentProgramme:
         ]
         multipliers, below, starting, moments, changes = own
         weights = [w + changes.get(j, ZERO) for j, w in enumerate(self.weights)]
-        return Descent(c, tuple(weights), multipliers, below, moments, starting, e, bound)
+        proof = Descent(c, tuple(weights), multipliers, below, moments, starting, e)
+        return replace(proof, dissimilarity=dissimilarity, bound=bound)
 
 
 def _columns(matrices: list[Rationals], table: fmpq_mat) -> list[Rationals]:

@@ -27,7 +27,8 @@ from certibit.theory.worlds.symbolic.kernels import exact_kernel
 class RationalForm:
     """A form restricted to the possible unknowns: its blocks, (k, k), and function values.
 
-    Where gradients are stochastic, the last of the values is the coefficient of sigma^2.
+    After the values come the coefficients of sigma^2 where gradients are stochastic, and of zeta^2
+    where clients differ by zeta.
     """
 
     blocks: tuple[Rationals, ...]
@@ -114,13 +115,15 @@ class RationalStep:
         of a message that loses nothing: then the step on the others is returned.
         """
         kernels = [rationals(kernel) for kernel in step.kernels]
-        noisy = functions.has_variance
+        noisy = functions.noise is not None
+        zeta = rational(functions.zeta)
 
         def reduced(form: Form) -> RationalForm:
             pairs = zip(form.blocks, kernels, strict=True)
             blocks = tuple(congruent(block, kernel) for block, kernel in pairs)
-            values = [*form.values[: len(step.evaluations)], *form.values[-1:][:noisy]]
-            return RationalForm(blocks, tuple(map(rational, values)))
+            values = list(map(rational, form.values))
+            scalars = values[-1:][:noisy] + [x / zeta**2 for x in values[-2:-1] if zeta]
+            return RationalForm(blocks, (*values[: len(step.evaluations)], *scalars))
 
         known = {name: reduced(form) for name, form in step.inequalities.items()}
         known = {name: form for name, form in known.items() if any(form.entries)}
@@ -141,13 +144,17 @@ class RationalStep:
             {name: reduced(form) for name, form in step.equalities.items()},
         )
 
-    @property
-    def variance(self) -> tuple[RationalForm, ...]:
-        """sigma^2 as a form, where gradients are stochastic."""
-        some = combination([ZERO], self.now[:1])
-        if len(some.values) == len(self.symbols.evaluations):
-            return ()
-        return (RationalForm(some.blocks, (*some.values[:-1], fmpq(1))),)
+    @cached_property
+    def scalars(self) -> dict[str, RationalForm]:
+        """sigma^2 as a form where gradients are stochastic, zeta^2 where clients differ by zeta."""
+        functions, nothing = self.symbols.functions, combination([ZERO], self.now[:1])
+        known = {"sigma^2": functions.noise is not None, "zeta^2": bool(functions.zeta)}
+        names = [name for name, used in known.items() if used]
+        first, found = len(self.symbols.evaluations), {}
+        for place, name in enumerate(names, start=first):
+            values = [fmpq(int(place == j)) for j in range(len(nothing.values))]
+            found[name] = RationalForm(nothing.blocks, tuple(values))
+        return found
 
     @property
     def weighted(self) -> "RationalStep":

@@ -150,6 +150,8 @@ def symbolic_step(
         with suppress(BasisFullError):
             basis = Basis(size * kinds, kinds)
             step = _symbolic_step(natural, functions, potential, found, basis, one_by_one, measure)
+            if functions.zeta and basis.used == basis.size:  # no value is left for zeta^2
+                raise BasisFullError
             break
     else:
         raise Refusal(
@@ -160,7 +162,7 @@ def symbolic_step(
         _require_sums(step, outcomes, potential, one_by_one, measure)
     if not exact:
         return step
-    basis = Basis(step.basis.used, kinds, exact=True)
+    basis = Basis(step.basis.used + bool(functions.zeta), kinds, exact=True)
     natural = natural.without_units()
     try:
         return _symbolic_step(natural, functions, potential, found, basis, one_by_one, measure)

@@ -121,7 +121,7 @@ def _asked(label: str, strongly: FunctionClass, smooth: FunctionClass) -> Callab
 
     def sampled(method: Method) -> float:
         proof = certify_descent(method, noisy)
-        if proof.c > 0 and not proof.e and not proof.reduces_variance:
+        if proof.c > 0 and not (proof.e or proof.dissimilarity or proof.reduces_variance):
             raise Refusal("it samples no gradients")
         return proof.c
 

@@ -130,7 +130,7 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0,
     """Return the largest E[Psi+] - Psi + c M - e sigma^2, for given h_i.
 
     States, b and sigma are together of unit length. With a ``shared`` stationary point b_i is a
-    multiple of h_i. Gradients may be ``dissimilar`` by zeta, which then counts as sigma.
+    multiple of h_i. Gradients may be ``dissimilar`` by zeta, and then e' zeta^2 is subtracted.
     """
     functions, method, n = proof.functions, proof.method, len(h)
     alpha = None
@@ -167,13 +167,14 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0,
         if proof.measure.name == "potential":
             measure = now
         now *= 1 + float(proof.growth)
-        size = sigma**2
+        left = proof.e * sigma**2
         if dissimilar:  # zeta^2, with B = 1, is at most its sum over the points of a round
             ends = [there for _, there in steps(method, problem, state, alpha, functions.omega)]
             for point in (state, *ends):
                 slopes = problem.grad(method.model(point))
-                size += float(np.mean(slopes**2) - np.mean(slopes) ** 2)
-        return after - now + proof.c * measure - proof.e * size
+                zeta_squared = float(np.mean(slopes**2) - np.mean(slopes) ** 2)
+                left += proof.dissimilarity * zeta_squared
+        return after - now + proof.c * measure - left
 
     size = n + sum(sizes) + 1
     allowed = np.eye(size)

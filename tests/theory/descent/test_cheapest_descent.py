@@ -64,7 +64,7 @@ def test_bits_received_change_the_parameters():
 def test_misfits_are_refused():
     method, where, functions = subject("gd")
     noisy = replace(functions, noise=GradientNoise(difference=1.0))
-    with pytest.raises(Refusal, match="depends on their variance"):
+    with pytest.raises(Refusal, match="depends on how much; leave noise"):
         cheapest_descent(SGD(0.1), where, noisy)
     with pytest.raises(Refusal, match="are not alike"):
         cheapest_descent(PAGE(0.1, 0.1), where, noisy, "gradients")

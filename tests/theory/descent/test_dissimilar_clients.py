@@ -31,15 +31,32 @@ def dissimilar(n, zeta=1.0, noise=None):
 def test_local_steps_descend_up_to_zeta(I, noise):  # noqa: E741
     proof = certify_descent(LocalSGD(0.1, I), dissimilar(4, noise=noise))
     assert 0.09 * I * 0.8 < proof.c == proof.verify()
-    assert proof.e == pytest.approx(0, abs=1e-12) if I == 1 and not noise else proof.e > 1e-4
+    assert proof.e > 1e-4 if noise else proof.e == 0
+    unlike = proof.dissimilarity
+    assert unlike == pytest.approx(0, abs=1e-12) if I == 1 else 1e-4 < unlike < 0.01
 
 
-def test_e_is_that_of_zeta_squared():
+def test_the_number_zeta_is_only_a_weight():
     one, three = (certify_descent(LocalSGD(0.1, 2), dissimilar(4, zeta)) for zeta in (1.0, 3.0))
     assert three.c == pytest.approx(one.c, rel=1e-6)
-    assert three.e == pytest.approx(9 * one.e, rel=1e-3)
-    shorter = certify_descent(LocalSGD(0.05, 2), dissimilar(4))
-    assert one.e / 8.5 < shorter.e < one.e / 6  # gamma^3 L^2 zeta^2/2 to first order
+    assert three.dissimilarity == pytest.approx(one.dissimilarity, rel=1e-3)
+    shorter = certify_descent(LocalSGD(0.05, 2), dissimilar(4)).dissimilarity
+    first = one.dissimilarity  # gamma^3 L^2 zeta^2/2 to first order
+    assert first / 8.5 < shorter < first / 6
+
+
+def test_noise_and_dissimilarity_are_told_apart():
+    """A large zeta counts more where e + zeta^2 e' is minimised."""
+    small, large = (
+        certify_descent(LocalSGD(0.1, 3), dissimilar(4, zeta, GradientNoise()), least=0.2)
+        for zeta in (0.01, 100.0)
+    )
+    assert large.dissimilarity <= small.dissimilarity * (1 + 1e-6)
+    assert small.e <= large.e * (1 + 1e-6)
+    assert repr(small).endswith(f"{small.e:.6g} sigma^2 + {small.dissimilarity:.6g} zeta^2")
+    promise = small.promise
+    assert promise.rounds_to(0.1, variance=0.0) == np.inf  # of zeta nothing is known
+    assert promise.rounds_to(0.1, zeta_squared=0.0) == 1 / (promise.c * 0.1)
 
 
 @pytest.mark.long(keep=1)
@@ -51,7 +68,7 @@ def test_no_quadratic_breaks_a_certificate(n):
     assert max(largest_excess(proof, h, dissimilar=True) for h in curvatures) <= 1e-9
     alike = certify_descent(LocalSGD(0.3, 2), dissimilar(n, zeta=0.0))
     assert max(largest_excess(alike, h, dissimilar=True) for h in curvatures) > 1e-4
-    assert replace(proof, exact_e=proof.exact_e * 99 / 100).verify() < 0
+    assert replace(proof, exact_dissimilarity=proof.exact_dissimilarity * 99 / 100).verify() < 0
 
 
 def test_drawn_functions_are_as_dissimilar_as_they_may_be():

@@ -72,7 +72,8 @@ def _is_proved_for(zeta, theorem, method, functions, promise):
         proof = certify_descent(method, unlike, theorem, least=promise.c * (1 - CLOSE))
     except Refusal:
         return False
-    return proof.c >= promise.c * (1 - 2 * CLOSE) and proof.e <= e * (1 + CLOSE)
+    spent = proof.e + zeta**2 * proof.dissimilarity
+    return proof.c >= promise.c * (1 - 2 * CLOSE) and spent <= e * (1 + CLOSE)
 
 
 THEOREMS = [

@@ -32,7 +32,7 @@ class Form:
         f_i(x) - f_i(x*) - <grad f_i(x*), x - x*> - (mu/2) |x - x*|^2, or the same of g. For
         mu < 0 the last term is left out, and f - inf f is meant where there is no solution.
         The last one, that of no evaluation, is the coefficient of sigma^2, the variance of
-        stochastic gradients.
+        stochastic gradients; where clients differ by zeta, the one before that of zeta^2.
     """
 
     blocks: Blocks

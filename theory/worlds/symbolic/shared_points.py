@@ -84,7 +84,7 @@ class SharedEvaluation:
     value : Form
         f(x) - inf f.
     unit : Form
-        sigma^2.
+        The number 1, where a promise is for every zeta.
     """
 
     numbers: tuple[int, ...]
@@ -94,10 +94,10 @@ class SharedEvaluation:
 
     @property
     def unit(self) -> Form:
-        """Return sigma^2, the last of the values."""
+        """Return the number 1, the last but one of the values."""
         nothing = 0.0 * self.value
         values = nothing.values.copy()
-        values[-1] = values[-1] + 1
+        values[-2] = values[-2] + 1
         return Form(nothing.blocks, values)
 
 
