@@ -16,7 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 
 WHOLE = {"counts", "class", "from", "to", "number"}  # of clients, of local steps, and places
-WHOLE |= {"at", "slope at", "assumption", "message", "with", "block", "solution"}  # of descents
+WHOLE |= {"at", "slope at", "assumption", "message", "with", "between"}  # of descents
+WHOLE |= {"block", "solution"}
 MOST_STEPS = 10**6  # local steps whose factor is computed
 
 

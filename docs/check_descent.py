@@ -3,12 +3,13 @@
 The file has one step of a method on unknown vectors, as in check_certificate.py, which has to lie
 beside this file. What is checked: no multiplier of an inequality is negative, and the forms
 
-    Psi - E[Psi+] - c M + e sigma^2,    Psi,    |x - x*|^2 - Psi at the start of a run
+    Psi - E[Psi+] - c M + e sigma^2 + d zeta^2,    Psi,    |x - x*|^2 - Psi at the start of a run
 
 (the last where functions have a solution and M is not Psi) minus multiples of inequalities and, in
 the first, of what is 0 in the mean, have no function value and are sums of squares. Random vectors
 have <u, v> = E<u, v>. Inequalities and what is 0 are built here, of functions, of their average, of
-messages and of sampled gradients. f - f* is f - inf f where there is no solution.
+messages and of sampled gradients. f - f* is f - inf f where there is no solution, and zeta, a bound
+of how much clients differ, is any number.
 """
 
 import json
@@ -21,9 +22,9 @@ from check_certificate import end, numbers, once, positive, product, total
 LAWS = {"contraction", "noise", "sample", "difference"}
 
 
-def form(file, blocks, values=None, variance=0):
-    """Return blocks with coefficients of the function values and of sigma^2."""
-    return [blocks, values or [0] * len(file["psi"]["values"]), variance]
+def form(file, blocks, values=None, variance=0, zeta=0):
+    """Return blocks with coefficients of the function values, of sigma^2 and of zeta^2."""
+    return [blocks, values or [0] * len(file["psi"]["values"]), variance, zeta]
 
 
 def square(file, own):
@@ -57,12 +58,15 @@ def shared(file, places):
 
 def assumed(file, one):
     """Return what an assumption about the average or about all f_i says is at least 0."""
-    ((name, constant),) = file["assumptions"][one["assumption"]].items()
-    names = {"mean smoothness": mean_smoothness, "similarity": similarity}
-    if name in names:
+    constants = dict(file["assumptions"][one["assumption"]])
+    zeta = constants.pop("zeta", 0)
+    ((name, constant),) = constants.items()
+    if name in {"mean smoothness", "similarity"}:
         (x, g, _), (y, h, _) = (shared(file, one[at]) for at in ("from", "to"))
         apart, change = total((1, x), (-1, y)), total((1, g), (-1, h))
-        return names[name](file, constant, apart, change)
+        if name == "similarity":  # of the gradients less their mean
+            change = total((1, change), (-1, mean(file, change)))
+        return total((constant**2, square(file, apart)), (-1, square(file, change)))
     x, g, value = shared(file, one["at"])
     slope, own = square(file, mean(file, g)), square(file, g)
     if name == "infimum":
@@ -73,7 +77,8 @@ def assumed(file, one):
     if name == "polyak lojasiewicz":
         return total((1, slope), (-2 * constant, value))
     if name == "bounded dissimilarity":
-        return total((constant**2, slope), (-1, own))
+        unlike = form(file, total((0, file["psi"]["blocks"])), zeta=zeta**2)
+        return total((constant**2, slope), (-1, own), (1, unlike))
     assert name == "quasi strong convexity"
     assert file["solution"]
     along = square(file, total((1, mean(file, g)), (1, x)))
@@ -81,26 +86,17 @@ def assumed(file, one):
     return total((1, along), (-(1 + constant) / 2, square(file, x)), (-1, value))
 
 
-def mean_smoothness(file, constant, apart, change):
-    """Return L_tilde^2 |x - y|^2 - (1/n) sum_i |grad f_i(x) - grad f_i(y)|^2."""
-    return total((constant**2, square(file, apart)), (-1, square(file, change)))
-
-
-def similarity(file, constant, apart, change):
-    """Return the same of the gradients less their mean."""
-    return mean_smoothness(file, constant, apart, total((1, change), (-1, mean(file, change))))
-
-
 def lost(file, message):
     """Return a bound on the square of what messages of a class lose, less the square."""
     (law,) = set(message) & set(LAWS)
     kind, counts = message["class"], file["counts"]
     own = file["classes"][kind]
-    parts = {"contraction": 1 - own["alpha"], "noise": own["omega"], "sample": 0}
+    parts, noise = {"contraction": 1 - own["alpha"], "noise": own["omega"]}, file.get("noise", {})
     if law == "sample":
-        parts["sample"] = file["noise"]["relative"]
+        parts["sample"] = noise["relative"]
+        assert "expected" not in noise or at_solution(file, message)
     if law == "difference":  # of the noises of one sample at two points, whose distance is given
-        parts["difference"] = file["noise"]["difference"] ** 2
+        parts["difference"] = 0 if "at" in message else noise["difference"] ** 2
     n = sum(counts)
     count = counts[kind] if kind < len(counts) else n
     shares = [count, *(int(kind == i) for i in range(len(counts)))]
@@ -110,13 +106,32 @@ def lost(file, message):
         for s, v, w in pairs
     ]
     found = form(file, blocks, variance=Fraction(count, n) * (law == "sample"))
-    if "at" in message:  # the variance grows with f - f* there
-        assert law == "sample"
+    if "at" in message:  # the variance, or the change from that at the solution, grows with f - f*
         assert counts == [n]
-        _, (gradient,), value = shared(file, message["at"])
-        assert gradient == message["vector"]
-        found = total((1, found), (2 * file["noise"]["gap"], value))
+        (point,), (gradient,), value = shared(file, message["at"])
+        assert message["vector"] == (gradient if law == "sample" else point)
+        first = file["messages"][message["with"]] if "with" in message else message
+        assert law == "sample" or at_solution(file, first)
+        found = total((1, found), (2 * noise["gap" if law == "sample" else "expected"], value))
     return found
+
+
+def at_solution(file, message):
+    """Whether a noise is that at the solution, or compared with it."""
+    return file["solution"] and ("difference" in message or not any(map(any, message["vector"])))
+
+
+def smooth(file, one):
+    """Return 2 A (f(x) - f(y) - <grad f(y), x - y>) - |change|^2 of one sample at two points."""
+    first, last = own = [file["messages"][number] for number in one["between"]]
+    assert len({m.get("with", number) for m, number in zip(own, one["between"])}) == 1
+    ((x,), _, f), ((y,), (slope,), h) = (shared(file, each["at"]) for each in (first, last))
+    assert (x, y) == (first["vector"], last["vector"])
+    along = total((0, file["psi"]["blocks"]))
+    along[0] = product(slope[0], total((1, x[0]), (-1, y[0])))
+    change = total((1, first["difference"]), (-1, last["difference"]))
+    bregman = total((1, f), (-1, h), (-1, form(file, along)))
+    return total((2 * file["noise"]["expected"], bregman), (-1, square(file, [change])))
 
 
 def joint(file, message):
@@ -129,6 +144,8 @@ def inequality(file, one):
     """Return a form that is at least 0."""
     if "assumption" in one:
         return assumed(file, one)
+    if "between" in one:
+        return smooth(file, one)
     if "message" in one:
         message = file["messages"][one["message"]]
         return joint(file, message) if one["joint"] else lost(file, message)
@@ -183,7 +200,7 @@ def vanishing(file, one):
 
 def before(file, message, place, known):
     """Whether what is known was known before a sample, or is a gradient at a point that was."""
-    first = file["messages"][message["with"]]["sample"]
+    (first,) = (each for law, each in file["messages"][message["with"]].items() if law in LAWS)
     starts = [w.index(1) if any(w) else len(w) for w in first]
     earlier = [
         one["gradient"][place]
@@ -195,14 +212,10 @@ def before(file, message, place, known):
 
 def require_sense(file):
     """Assert that constants are some, and that each unknown is met after what it depends on."""
-    assert all(
-        [
-            *file["counts"],
-            file["counts"],
-            file["e"] >= 0 <= file["growth"],
-            len(file["measure"]) < 2,
-        ]
-    )
+    assert file["counts"]
+    assert all(file["counts"])
+    assert len(file["measure"]) < 2
+    assert min(file["e"], file["d"], file["growth"]) >= 0
     assert min(file.get("omega_joint", 0), *file.get("noise", {0: 0}).values()) >= 0
     for one in file["classes"]:
         assert one["mu"] < one["L"] > 0 <= one["omega"]
@@ -216,8 +229,10 @@ def require_sense(file):
             place = entries.index(1) if any(entries) else len(entries)
             assert not any([*entries[:place], *entries[place + 1 :], *before[place:]]), "order"
     pairs = [(one["class"], one["with"]) for one in file["messages"] if "with" in one]
-    assert len(set(pairs)) == len(pairs), "a sample at more than two points"
-    assert all("sample" in file["messages"][i] for _, i in pairs)
+    about = "expected" in file.get("noise", {})  # noises are compared with that at the solution
+    assert about or len(set(pairs)) == len(pairs), "a sample at more than two points"
+    firsts = [file["messages"][i] for _, i in pairs]
+    assert all("sample" in one or (about and "at" in one and "with" not in one) for one in firsts)
     assert all(file["messages"][i]["class"] == kind for kind, i in pairs)
     gradients = {(one["class"], str(one["point"])) for one in file["evaluations"]}
     assert len(gradients) == len(file["evaluations"]), "two gradients at one point"
@@ -227,9 +242,9 @@ def proved(file, left, used, equalities=()):
     """Whether a form minus multiples is a sum of squares without a function value."""
     terms = [(-one["multiplier"], inequality(file, one)) for one in used]
     terms += [(-one["multiplier"], vanishing(file, one)) for one in equalities]
-    blocks, values, variance = total((1, left), *terms)
+    blocks, values, *constants = total((1, left), *terms)
     signs = all(one["multiplier"] >= 0 for one in used)
-    return signs and not any(values) and variance >= 0 and all(map(positive, blocks))
+    return signs and not any(values) and min(constants) >= 0 and all(map(positive, blocks))
 
 
 def check(file):
@@ -241,8 +256,8 @@ def check(file):
     for name, places in file["measure"].items():
         x, g, value = shared(file, places)
         measured = {"at": value, "slope at": square(file, mean(file, g))}[name]
-    noise = form(file, total((0, psi[0])), variance=1)
-    left = total((1 + file["growth"], psi), (-1, after), (-file["c"], measured), (file["e"], noise))
+    noise = form(file, total((0, psi[0])), variance=file["e"], zeta=file["d"])
+    left = total((1 + file["growth"], psi), (-1, after), (-file["c"], measured), (1, noise))
     if not proved(file, left, file["inequalities"], file["equalities"]):
         return "the descent is not proved"
     if not proved(file, psi, file["below"]):
@@ -263,6 +278,7 @@ def told(file):
     (name,) = file["measure"] or ["Psi"]
     measure = {"at": "(f(x) - f*)", "slope at": "|grad f(x)|^2", "Psi": "Psi"}[name]
     noise = f" + {file['e']} sigma^2" if "noise" in file else ""
+    noise += f" + {file['d']} zeta^2" * any("zeta" in one for one in file["assumptions"])
     words, counts = [], file["counts"]
     for kind, own in enumerate(file["classes"]):
         names = *(f"{count} clients" for count in counts), "the server", "the average"

@@ -6,6 +6,8 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from certibit.data.errors import Refusal
 from certibit.theory.assumptions.assumption import Assumption
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
@@ -31,7 +33,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
-from certibit.theory.worlds.symbolic.interpolation import shared_calls
+from certibit.theory.worlds.symbolic.interpolation import shared_calls, shares_of
 
 KNOWN = (
     BoundedDissimilarity,
@@ -52,19 +54,9 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
     Refusal
         If the file has no words for an assumption or a step.
     """
-    if proof.functions.noise and proof.functions.noise.expected is not None:
-        raise Refusal(
-            f"{proof.functions.noise!r} compares noises with those at the solution, for which the "
-            "file of a descent has no word; take other noise"
-        )
     rational_step, start = step_and_start(
         proof.method, proof.functions, proof.potential, proof.measure
     )
-    if proof.functions.mu > 0 and any(any(one.values) for one in rational_step.now):
-        raise Refusal(
-            "the file of a descent over strongly convex functions has no word for f - f* in Psi; "
-            "state a potential without it"
-        )
     writer = _Writer(rational_step)
     step, functions = rational_step.symbols, proof.functions
     weights = list(map(rational, proof.weights))
@@ -72,10 +64,7 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
     written: dict[str, Any] = {
         "counts": [int(one.count) for one in functions.kinds],
         "classes": _classes(functions),
-        "assumptions": [
-            {one.name: written_number(getattr(one, fields(one)[0].name))}
-            for one in writer.assumptions.values()
-        ],
+        "assumptions": [writer.assumption(one) for one in writer.assumptions.values()],
         "solution": int(functions.has_solution),
         "evaluations": [*evaluations_of(step, writer.kernels), *solutions_of(writer.kernels)],
         "messages": writer.messages,
@@ -83,6 +72,7 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
         "expected": writer.form(after),
         "c": str(proof.exact),
         "e": str(proof.exact_e),
+        "d": str(proof.exact_dissimilarity),
         "growth": str(proof.growth),
         "measure": writer.measure(proof.measure.name),
         "inequalities": writer.inequalities(proof.multipliers),
@@ -133,17 +123,50 @@ class _Writer:
                 "vector": written_vector(self.sent[unknown], self.kernels),
                 law: written_vector(unknown_in_blocks(unknown, self.step), self.kernels),
                 **({"at": list(at)} if (at := self.step.sampled_at.get(unknown)) else {}),
-                **({"with": self.numbers[first]} if first in self.numbers else {}),
+                **(
+                    {}
+                    if (first := self._first(unknown)) == unknown
+                    else {"with": self.numbers[first]}
+                ),
             }
             for unknown, law in self.laws.items()
-            for first in [self.step.pairs.get(unknown)]
         ]
 
+    def _first(self, unknown: int) -> int:
+        """Return the first noise of the sample of a noise, if that is no other's its own number."""
+        sample = self.step.pairs.get(unknown, unknown)
+        of_sample = (one for one in self.laws if self.step.pairs.get(one) == sample)
+        return sample if sample in self.laws else next(of_sample)
+
     def form(self, form: RationalForm) -> dict[str, Any]:
-        """Return a form with its coefficient of sigma^2."""
-        count = len(self.step.evaluations)
-        plain = RationalForm(form.blocks, form.values[:count])
-        return written_form(plain) | {"variance": str([*form.values[count:], 0][0])}
+        """Return a form with its coefficient of sigma^2.
+
+        Its values are of f - f*, also where those of the step are less (mu/2) |x - x*|^2.
+        """
+        count, blocks = len(self.step.evaluations), form.blocks
+        for value, one in zip(form.values, self.step.evaluations, strict=False):
+            if value and not self.functions.plain_values:
+                mu, shares = (
+                    self.functions.curvature(one.kind)[0],
+                    shares_of(one.kind, self.functions),
+                )
+                points = (rationals(p) @ k for p, k in zip(one.point, self.kernels, strict=True))
+                part = value * rational(mu) / (2 * int(self.functions.n))
+                blocks = tuple(
+                    block - part * share * np.outer(p, p)
+                    for block, share, p in zip(blocks, shares, points, strict=True)
+                )
+        sampled = self.functions.noise is not None
+        variance = form.values[count] if sampled else 0
+        plain = RationalForm(blocks, form.values[:count])
+        return written_form(plain) | {"variance": str(variance)}
+
+    def assumption(self, one: Assumption) -> dict[str, str]:
+        """Return the constants of an assumption; zeta as a multiple of that of the promise."""
+        found = {one.name: written_number(getattr(one, fields(one)[0].name))}
+        if isinstance(one, BoundedDissimilarity) and one.zeta:
+            found["zeta"] = str(rational(one.zeta) / rational(self.functions.zeta))
+        return found
 
     def measure(self, name: str) -> dict[str, list[int]]:
         """Return where the model is evaluated, and what of it is measured."""
@@ -178,6 +201,9 @@ class _Writer:
             number = self.numbers[int(found[2])]
             own["multiplier"] = str(multiplier * self.functions.n)
             return {**own, "message": number, "joint": int(found[1] == "joint noise")}
+        if found := re.fullmatch(r"expected (\d+) to (\d+)", name):
+            own["multiplier"] = str(multiplier * self.functions.n)
+            return {**own, "between": [self.numbers[int(number)] for number in found.groups()]}
         if name.startswith("local steps"):
             raise Refusal("local steps in the proof of a descent have no word in its file")
         label, ends = name.split(": ")
@@ -210,7 +236,7 @@ def _assumptions(functions: FunctionClass) -> dict[str, Assumption]:
     if functions.mu < 0:
         every.insert(0, Infimum(functions.average_smoothness))
     for one in every:
-        if not isinstance(one, KNOWN) or one.has_constant:
+        if not isinstance(one, KNOWN):
             raise Refusal(f"{one!r} has no word in the file of a descent; leave it out")
     return {
         f"{one.name} {number}" if every.count(one) > 1 else one.name: one

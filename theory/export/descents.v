@@ -21,7 +21,12 @@ Inductive fact :=
   | jointly (m : nat) (omega : Q)           (* omega mean |sent_i|^2 - |mean loss|^2 >= 0 *)
   | infimum (L : Q) (at_ : list nat)        (* f(x) - f* - |grad f(x)|^2/(2 L) >= 0 *)
   | gradual (mu : Q) (at_ : list nat)       (* |grad f(x)|^2 - 2 mu (f(x) - f* ) >= 0 *)
-  | dissimilar (B : Q) (at_ : list nat)     (* B^2 |grad f(x)|^2 - mean |grad f_i(x)|^2 >= 0 *)
+  | dissimilar (B t : Q) (at_ : list nat)
+      (* t^2 zeta^2 + B^2 |grad f(x)|^2 - mean |grad f_i(x)|^2 >= 0 *)
+  | changes (m : nat) (A : Q) (at_ : list nat)
+      (* 2 A (f(x) - f* ) - |loss|^2 >= 0 for the change of the noise of a sample from the solution *)
+  | changes_between (m other : nat) (A : Q) (x y : list nat)
+      (* 2 A (f(x) - f(y) - <grad f(y), x - y>) - |loss - other loss|^2 >= 0 *)
   | quasi_convex (mu : Q) (at_ : list nat)  (* <grad f(x), x> - (f(x) - f* ) - (mu/2) |x|^2 >= 0 *)
   | mean_smooth (L : Q) (x y : list nat)    (* L^2 |x - y|^2 - mean |change of grad f_i|^2 >= 0 *)
   | similar (delta : Q) (x y : list nat)    (* the same of grad f_i - grad f *)
@@ -30,7 +35,8 @@ Inductive fact :=
   | independent (m : nat)                   (* sum |loss_i|^2 - |sum loss_i|^2 = 0 *)
   | together (m other : nat).               (* the same of <loss, other loss> of one sample *)
 
-(** One step of a method on unknown vectors. The last of the values is sigma^2. *)
+(** One step of a method on unknown vectors. The last of the values are sigma^2 and zeta^2, where zeta
+    is any number that bounds how much clients differ. *)
 Record descent_step := {
   sizes_ : list nat;
   counts_ : list nat;
@@ -48,12 +54,19 @@ Record descent_step := {
   distance_ : form                  (* |x - x*|^2, where there is a solution *)
 }.
 
+(** The multiple c of a value. *)
+Definition scalar (k : nat) (c : Q) : form :=
+  {| quadratic _ _ _ := 0%Q; linear j := if Nat.eqb k j then c else 0%Q |}.
+
+Definition sigma_of (s : descent_step) : nat := pred (pred (values_ s)).
+Definition zeta_of (s : descent_step) : nat := pred (values_ s).
+
 Section Facts.
   Variable counts : list nat.
   Variable classes : list constants.
   Variable evaluations : list evaluation.
   Variable messages : list message.
-  Variable sigma : nat.
+  Variables sigma zeta : nat.
 
   (** The number of the class of all clients. *)
   Definition everyone : nat := length counts.
@@ -84,8 +97,7 @@ Section Facts.
     map (fun p => (fst (fst p), combine (combine (snd (fst p)) (-1) (snd (snd p))) (-1) less))
       (List.combine (gradients x) (gradients y)).
 
-  Definition variance (c : Q) : form :=
-    {| quadratic _ _ _ := 0%Q; linear k := if Nat.eqb sigma k then c else 0%Q |}.
+  Definition variance (c : Q) : form := scalar sigma c.
 
   Definition form_of (f : fact) : form :=
     match f with
@@ -121,8 +133,19 @@ Section Facts.
                ((-1)%Q, alone (mean_of [(of_clients w, loss w)]))]
     | infimum L at_ => total [(1%Q, gap at_); ((- (1 / (2 * L)))%Q, alone (slope at_))]
     | gradual mu at_ => total [(1%Q, alone (slope at_)); ((- (2 * mu))%Q, gap at_)]
-    | dissimilar B at_ =>
-        total [((B * B)%Q, alone (slope at_)); ((-1)%Q, mean_square (gradients at_))]
+    | dissimilar B t at_ =>
+        total [(1%Q, scalar zeta (t * t)); ((B * B)%Q, alone (slope at_));
+               ((-1)%Q, mean_square (gradients at_))]
+    | changes m A at_ =>
+        let w := message_of m in
+        total [((2 * A)%Q, gap at_); ((-1)%Q, product counts (of_clients w) (loss w) (loss w))]
+    | changes_between m other A x y =>
+        let w := message_of m in
+        let apart := combine (loss w) (-1) (loss (message_of other)) in
+        total [((2 * A)%Q, gap x); ((- (2 * A))%Q, gap y);
+               ((- (2 * A))%Q,
+                product counts everyone (slope y) (combine (place x) (-1) (place y)));
+               ((-1)%Q, product counts (of_clients w) apart apart)]
     | quasi_convex mu at_ =>
         total [(1%Q, product counts everyone (slope at_) (place at_)); ((-1)%Q, gap at_);
                ((- (mu / 2))%Q, alone (place at_))]
@@ -162,7 +185,7 @@ Section Facts.
 End Facts.
 
 Definition form_in (s : descent_step) : fact -> form :=
-  form_of (counts_ s) (classes_ s) (evaluations_ s) (messages_ s) (pred (values_ s)).
+  form_of (counts_ s) (classes_ s) (evaluations_ s) (messages_ s) (sigma_of s) (zeta_of s).
 
 (** Assume that
 
@@ -170,9 +193,9 @@ Definition form_in (s : descent_step) : fact -> form :=
     - the facts hold in the mean,
     - E[Psi+] is at most the form [after_].
 
-    Then Psi is at least 0, E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, and where there is a solution Psi at
-    the state at rest about x is at most |x - x*|^2. *)
-Definition descends (s : descent_step) (c e : Q) : Prop :=
+    Then Psi is at least 0, E[Psi+] <= (1 + growth) Psi - c M + e sigma^2 + d zeta^2, and where there
+    is a solution Psi at the state at rest about x is at most |x - x*|^2. *)
+Definition descends (s : descent_step) (c e d : Q) : Prop :=
   forall (inner : nat -> nat -> nat -> R) (value : nat -> R) (expected : R),
   let meaning := meaning (sizes_ s) (values_ s) inner value in
   (forall b l, 0 <= meaning (square b l)) ->
@@ -181,7 +204,7 @@ Definition descends (s : descent_step) (c e : Q) : Prop :=
   expected <= meaning (after_ s) ->
   0 <= meaning (psi_ s)
   /\ expected <= Q2R (1 + growth_ s) * meaning (psi_ s) - Q2R c * meaning (measured_ s)
-       + Q2R e * meaning (variance (pred (values_ s)) 1)
+       + Q2R e * meaning (scalar (sigma_of s) 1) + Q2R d * meaning (scalar (zeta_of s) 1)
   /\ meaning (rest_ s) <= meaning (distance_ s).
 
 (** What proves it: multiples of facts by their numbers, and squares, of the descent, of Psi, and of
@@ -198,7 +221,7 @@ Record descent_proof := {
 
 Section CheckDescent.
   Variable s : descent_step.
-  Variables c e : Q.
+  Variables c e d : Q.
   Variable y : descent_proof.
 
   Definition nothing_known : fact := independent 0.
@@ -216,7 +239,8 @@ Section CheckDescent.
 
   Definition left : form :=
     plus (less (times (1 + growth_ s) (psi_ s)) (after_ s))
-         (plus (times (- c) (measured_ s)) (times e (variance (pred (values_ s)) 1))).
+         (plus (times (- c) (measured_ s))
+               (plus (times e (scalar (sigma_of s) 1)) (times d (scalar (zeta_of s) 1)))).
 
   Definition proves (f : form) (own moments : list (Q * nat))
       (squares : list (Q * (nat * list Q))) : bool :=
@@ -230,7 +254,7 @@ Section CheckDescent.
     && proves (psi_ s) (used_below y) [] (psi_squares y)
     && proves (less (distance_ s) (rest_ s)) (used_at_start y) [] (start_squares y).
 
-  Theorem descent_sound : check_descent = true -> descends s c e.
+  Theorem descent_sound : check_descent = true -> descends s c e d.
   Proof.
     unfold check_descent; intro H.
     apply andb_prop in H; destruct H as [H Start]; apply andb_prop in H; destruct H as [H Below].

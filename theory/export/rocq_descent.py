@@ -28,7 +28,7 @@ DESCENTS = Path(__file__).with_name("descents.v")
 
 ABOUT = """\
    Written by certibit. What the kernel checks is all of the algebra: that Psi, that
-   (1 + growth) Psi - E[Psi+] - c M + e sigma^2 and, where there is a solution, that
+   (1 + growth) Psi - E[Psi+] - c M + e sigma^2 + d zeta^2 and, where there is a solution, that
    |x - x*|^2 - Psi at the start are sums of multiples of facts, none of an inequality negative, and
    of squares. What is assumed stands in the definition of [descends]: the facts, and that E[Psi+]
    is at most the form [after_]. That the forms are those of the method, the mean taken over coins
@@ -83,7 +83,7 @@ def rocq_descent(proof: DescentCertificate) -> str:
         "classes_": rocq_list(map(rocq_constants, file["classes"]), DEEPER),
         "evaluations_": "the_evaluations",
         "messages_": rocq_list(map(words.message, file["messages"]), DEEPER),
-        "values_": str(len(file["psi"]["values"]) + 1),
+        "values_": str(len(file["psi"]["values"]) + 2),
         "facts_": rocq_list(words.facts, DEEPER),
         "moments_": rocq_list(map(words.moment, file["equalities"]), DEEPER),
         "psi_": words.form(file["psi"]),
@@ -103,7 +103,8 @@ def rocq_descent(proof: DescentCertificate) -> str:
         "start_squares": left[2],
     }
     promise = str(proof).splitlines()[-1].replace("f*)", "f_inf)")  # *) would end the comment
-    claim = f"{written['about']}: {promise} with c = {proof.exact}, e = {proof.exact_e}."
+    claim = f"{written['about']}: {promise} with c = {proof.exact}, e = {proof.exact_e}"
+    claim += f", d = {proof.exact_dissimilarity}." if proof.functions.zeta else "."
     return f"""\
 (* {fill(claim, WIDTH, subsequent_indent="   ")}
 
@@ -126,9 +127,11 @@ Definition c : Q := {rocq_number(proof.exact)}.
 
 Definition e : Q := {rocq_number(proof.exact_e)}.
 
+Definition d : Q := {rocq_number(proof.exact_dissimilarity)}.
+
 Definition proof : descent_proof := {rocq_record(multiples, LINE)}.
 
-Theorem certified : descends this_step c e.
+Theorem certified : descends this_step c e d.
 Proof.
   apply descent_sound with (y := proof); vm_compute; reflexivity.
 Qed.
@@ -164,14 +167,23 @@ class _Words:
             message = self.file["messages"][number]
             (law,) = set(LAWS) & set(message)
             if "at" in message:
-                part = rocq_number(self.file["noise"]["gap"])
-                return f"samples_at {number} {part} {rocq_list(message['at'])}%nat"
+                name, growth = ("samples_at", "gap") if law == "sample" else ("changes", "expected")
+                part = rocq_number(self.file["noise"][growth])
+                return f"{name} {number} {part} {rocq_list(message['at'])}%nat"
             return f"{LAWS[law]} {number}"
+        if "between" in one:
+            places = [self.file["messages"][number]["at"] for number in one["between"]]
+            at = " ".join(f"{rocq_list(own)}%nat" for own in places)
+            part = rocq_number(self.file["noise"]["expected"])
+            return f"changes_between {' '.join(map(str, one['between']))} {part} {at}"
         ends = [one[at] for at in ("at", "from", "to") if at in one]
         if "assumption" in one:
-            ((name, constant),) = self.file["assumptions"][one["assumption"]].items()
-            at = " ".join(f"{rocq_list(places)}%nat" for places in ends)
-            return f"{ASSUMPTIONS[name]} {rocq_number(constant)} {at}"
+            name, *_ = assumption = self.file["assumptions"][one["assumption"]]
+            numbers = [assumption[name]]
+            if name == "bounded dissimilarity":
+                numbers.append(assumption.get("zeta", "0"))
+            at = [f"{rocq_list(places)}%nat" for places in ends]
+            return " ".join([ASSUMPTIONS[name], *map(rocq_number, numbers), *at])
         return f"interpolates {' '.join(str(self._place(one['class'], end)) for end in ends)}"
 
     def _place(self, kind: int, places: list[int]) -> int:
@@ -208,7 +220,7 @@ class _Words:
 
     def form(self, form: dict[str, Any]) -> str:
         """Return a form with its coefficient of sigma^2."""
-        values = [*form["values"], form["variance"]]
+        values = [*form["values"], form["variance"], "0"]
         return f"given {rocq_nested(form['blocks'])} {rocq_nested(values)}"
 
     @property

@@ -27,13 +27,6 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     add_subject(parser, "relaxed")
     add_relaxed(parser)
     parser.add_argument(
-        "--zeta",
-        metavar="Z",
-        type=float,
-        help="with --class nonconvex, bounded dissimilarity of the clients: (1/n) sum_i |grad "
-        "f_i(x) - grad f(x)|^2 <= (Z sigma)^2",
-    )
-    parser.add_argument(
         "--optimise",
         choices=("bits", "rounds", "gradients"),
         help="find the parameters with the least certified cost per decade of accuracy",
@@ -62,8 +55,6 @@ def certify_method(chosen: argparse.Namespace) -> int:
     card, where = subject.card, subject.setting
     if chosen.optimise == "bits" and card.method.needs.compressor and subject.compressor is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
-    if chosen.zeta is not None and where.has_solution:
-        raise Refusal("--zeta is of functions that need not be convex; give --class nonconvex")
     if not where.strongly_convex or subject.functions.noise:
         descents = extension("certibit.cli.words.certified_descents")
         if descents is None:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +18,6 @@ from certibit.figures.text.descents import (
     describe_descent,
 )
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.descent.cheapest_descent import cheapest_descent
 from certibit.theory.descent.descent_account import descent_account
 from certibit.theory.descent.factor_account import factor_account
@@ -38,9 +36,6 @@ def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> i
             "of a theorem and the best form are both certified"
         )
     method, where, functions = subject.method, subject.setting, subject.functions
-    if chosen.zeta is not None:
-        unlike = BoundedDissimilarity(1.0, chosen.zeta)
-        functions = replace(functions, assumptions=(*functions.assumptions, unlike))
     if where.strongly_convex:
         if chosen.optimise:
             raise Refusal(

@@ -10,6 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.selector import KAPPA, problem, strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method, require_positive
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
@@ -94,6 +95,13 @@ def add_subject(parser: argparse.ArgumentParser, *more_classes: str) -> None:
         default=0.0,
         help="prove E[Psi+] <= (1 + A) Psi - c M + e sigma^2, for nonconvex f and noise with a gap",
     )
+    parser.add_argument(
+        "--zeta",
+        metavar="Z",
+        type=float,
+        help="with --class nonconvex, clients that differ: (1/n) sum_i |grad f_i(x) - grad f(x)|^2 "
+        "<= zeta^2 for any zeta; of descents with the same c that with the least e + Z^2 e'",
+    )
     add_parameters(parser, "value of a parameter, such as gamma=0.1")
     parser.add_argument(
         "--weights",
@@ -124,6 +132,11 @@ def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
         if noise.difference is None and noise.expected is None:
             noise = replace(noise, difference=where.difference)
         functions = replace(functions, noise=noise)
+    if chosen.zeta is not None:
+        if where.has_solution:
+            raise Refusal("--zeta is of functions that need not be convex; give --class nonconvex")
+        unlike = BoundedDissimilarity(1.0, chosen.zeta)
+        functions = replace(functions, assumptions=(*functions.assumptions, unlike))
     return CertifiedSubject(card, values, method, sent, where, functions)
 
 

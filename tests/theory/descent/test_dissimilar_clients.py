@@ -17,7 +17,6 @@ from certibit import (
     certify_descent,
     check_assumption,
 )
-from certibit.theory.export.descent_file import descent_file
 
 
 def dissimilar(n, zeta=1.0, noise=None):
@@ -83,9 +82,7 @@ def test_drawn_functions_are_as_dissimilar_as_they_may_be():
             assert not check_assumption(smaller, drawn).holds
 
 
-def test_what_has_no_word_or_no_factor_is_refused():
-    with pytest.raises(Refusal, match="no word in the file of a descent"):
-        descent_file(certify_descent(LocalSGD(0.1, 2), dissimilar(2)))
+def test_no_factor_is_certified():
     strongly = FunctionClass(2, 1.0, 10.0, assumptions=(BoundedDissimilarity(1.0, 1.0),))
     with pytest.raises(Refusal, match="no factor is certified"):
         certify(LocalSGD(0.01, 2), strongly)

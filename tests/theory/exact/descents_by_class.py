@@ -11,12 +11,14 @@ from certibit import (
     DASHAPAGE,
     EF21,
     EF21SGDM,
+    LSVRG,
     PAGE,
     SGD,
     VRMARINA,
     BoundedDissimilarity,
     FunctionClass,
     GradientNoise,
+    LocalSGD,
     MeanSmoothness,
     PolyakLojasiewicz,
     QuasiStrongConvexity,
@@ -31,6 +33,8 @@ METHODS = {
     "marina": CARDS["marina"].method(gamma=0.3, p=0.5),
     "diana": CARDS["diana"].method(gamma=0.1, alpha=0.3),
     "sgd": SGD(gamma=0.3),
+    "local-sgd": LocalSGD(gamma=0.1, I=2),
+    "l-svrg": LSVRG(gamma=0.14, p=0.3),
     "ef21-sgdm": EF21SGDM(gamma=0.05, eta=0.3),
     "page": PAGE(gamma=0.2, p=0.3),
     "vr-marina": VRMARINA(gamma=0.1, p=0.3),
@@ -51,6 +55,12 @@ CLASSES = {
     "growing": replace(SMOOTH, noise=GradientNoise(gap=1.0)),
     "convex and growing": replace(SMOOTH, mu=0.0, noise=GradientNoise(gap=1.0)),
     "strongly convex": replace(SMOOTH, mu=0.1, noise=GradientNoise()),
+    "expected": replace(SMOOTH, mu=0.1, noise=GradientNoise(expected=1.0)),
+    "searched": replace(SMOOTH, mu=0.1, noise=GradientNoise()),
+    "apart": replace(SMOOTH, assumptions=(BoundedDissimilarity(1.2, 3.0),)),
+    "apart and stochastic": replace(
+        SMOOTH, assumptions=(BoundedDissimilarity(1.0, 1.0),), noise=GradientNoise()
+    ),
     "alone": FunctionClass.nonconvex(1, L=1.0, noise=GradientNoise(0.3)),
     "biased": replace(SMOOTH, bias=0.5, omega=0.2),
     "joint": replace(SMOOTH, omega_joint=0.5),
@@ -62,6 +72,8 @@ ASKED = [
     ("sgd", "stochastic"), ("sgd", "alone"), ("sgd", "dissimilar"), ("ef21-sgdm", "stochastic"),
     ("sgd", "growing"), ("sgd", "convex and growing"),
     ("sgd", "strongly convex"), ("dasha-page", "sampled"), ("dasha-mvr", "sampled"),
+    ("sgd", "expected"), ("l-svrg", "expected"), ("sgd", "searched"),
+    ("local-sgd", "apart"), ("local-sgd", "apart and stochastic"),
     ("page", "sampled"), ("vr-marina", "sampled"), ("two-points", "sampled"),
 ]  # fmt: skip
 
@@ -74,8 +86,9 @@ def descent_of(name, label):
         functions = replace(functions, omega=1.0)
     if method.needs.compressor == "contractive" and functions.bias is None:
         functions = replace(functions, alpha=0.5)
-    measure = "potential" if label in {"gradual", "strongly convex"} else None
-    if label == "strongly convex":
+    factors = {"gradual", "strongly convex", "expected", "searched"}
+    measure = "potential" if label in factors else None
+    if label in {"strongly convex", "expected"}:
         return certify_descent(method, functions, CARDS[name].theorems[0], measure)
     growth = 0.05 if label == "growing" else 0.0
     return certify_descent(method, functions, measure=measure, growth=growth)

@@ -11,14 +11,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from descents_by_class import ASKED, CLASSES, METHODS, SMOOTH, descent_of
+from descents_by_class import ASKED, METHODS, SMOOTH, descent_of
 
 from certibit import (
-    CARDS,
-    SGD,
     Assumption,
-    FunctionClass,
-    GradientNoise,
     Refusal,
     certify_descent,
 )
@@ -113,6 +109,22 @@ CHANGES = [
     ("sgd", "growing", ("noise", "gap"), more),
     ("sgd", "growing", ("messages", 0, "at"), lambda _: [1]),
     ("sgd", "convex and growing", ("noise", "gap"), more),
+    ("local-sgd", "apart", ("d",), less),
+    ("local-sgd", "apart", ("d",), lambda x: str(-Fraction(x))),
+    ("local-sgd", "apart", ("assumptions", 1, "zeta"), more),
+    ("local-sgd", "apart", ("assumptions", 1, "bounded dissimilarity"), more),
+    ("local-sgd", "apart and stochastic", ("d",), less),
+    ("local-sgd", "apart and stochastic", ("e",), less),
+    ("sgd", "expected", ("noise", "expected"), more),
+    ("sgd", "expected", ("e",), less),
+    ("sgd", "expected", ("messages", 1, "at"), lambda _: [1]),
+    ("sgd", "expected", ("solution",), lambda _: 0),
+    ("l-svrg", "expected", ("noise", "expected"), more),
+    ("l-svrg", "expected", ("c",), more),
+    ("l-svrg", "expected", ("psi", "values", 0), more),
+    ("l-svrg", "expected", ("classes", 0, "mu"), less),
+    ("sgd", "searched", ("c",), more),
+    ("sgd", "searched", ("psi", "values", 0), more),
     ("page", "sampled", ("noise", "difference"), more),
     ("page", "sampled", ("messages", 0, "vector", 0, 1), more),
     ("vr-marina", "sampled", ("noise", "difference"), more),
@@ -210,7 +222,37 @@ def a_sample_at_three_points():
     return file
 
 
+def a_sample_that_is_not_at_the_solution():
+    """Whose variance is not at most sigma^2 by expected smoothness."""
+    file = descent("sgd", "expected")
+    file["messages"][0]["vector"] = file["evaluations"][0]["gradient"]
+    return file
+
+
+def changes_of_two_samples_compared():
+    file = descent("l-svrg", "expected")
+    assert any("between" in one for one in file["inequalities"])
+    del file["messages"][1]["with"]
+    return file
+
+
+def changes_of_one_sample_as_orthogonal():
+    file = descent("l-svrg", "expected")
+    first = file["messages"][0]["difference"][0]
+    file["equalities"].append({"multiplier": "1", "message": 1, "block": 0, "known": first})
+    return file
+
+
+def dissimilarity_as_noise():
+    """What pays for the noise is said to pay for how much clients differ."""
+    file = descent("local-sgd", "apart and stochastic")
+    file["e"], file["d"] = "0", str(Fraction(file["e"]) + Fraction(file["d"]))
+    return file
+
+
 FORGED = [
+    a_sample_that_is_not_at_the_solution, changes_of_two_samples_compared,
+    changes_of_one_sample_as_orthogonal, dissimilarity_as_noise,
     noises_of_one_sample_as_orthogonal, a_sample_at_three_points,
     contraction_as_noise, noise_along_what_follows, gradient_before_its_point,
     one_noise_of_two_messages, one_gradient_twice, links_of_one_client, joint_and_independent,
@@ -240,16 +282,6 @@ def test_the_checker_as_a_command(tmp_path):
 
 class Own(Assumption):
     """An assumption of a user, that the file does not know."""
-
-
-def test_factors_of_which_a_file_has_no_word():
-    searched = certify_descent(SGD(0.5), CLASSES["strongly convex"], measure="potential")
-    with pytest.raises(Refusal, match="no word for f - f"):
-        descent_file(searched)
-    functions = FunctionClass(3, mu=0.1, L=1.0, noise=GradientNoise(expected=1.0))
-    proof = certify_descent(SGD(0.2), functions, CARDS["sgd"].theorems[0], "potential")
-    with pytest.raises(Refusal, match="file of a descent has no word; take other noise"):
-        descent_file(proof)
 
 
 def test_what_has_no_word_is_refused(tmp_path):

@@ -146,6 +146,10 @@ def test_the_kernel_accepts_a_descent(name, label, tmp_path):
         (("sgd", "stochastic"), r"samples 0", "shortens 0"),
         (("gd", "convex"), r"start_squares := \[\(", "start_squares := [(-"),
         (("gd", "gradual"), r"gradual \(1 # 10\)", "gradual (1 # 11)"),
+        (("local-sgd", "apart"), r"Definition d : Q := \((\d+)", r"Definition d : Q := (-\1"),
+        (("local-sgd", "apart"), r"dissimilar \(6 # 5\) 1", "dissimilar (6 # 5) 2"),
+        (("l-svrg", "expected"), r"changes_between 0 1 1", "changes_between 0 1 2"),
+        (("sgd", "expected"), r"changes 1 1", "changes 1 2"),
         (("gd", "star"), r"quasi_convex \(1 # 10\)", "quasi_convex (1 # 11)"),
     ],
 )
