@@ -40,7 +40,8 @@ class CertifiedTheorem(Theorem):
         found = [Condition("the parameters are those of the certificate", other, 0.0)]
         at_least, at_most = ["n", "mu"], ["n", "L"]
         for end, need in (("", needs.compressor), ("_down", needs.downlink)):
-            at_least += [f"alpha{end}"] * (need == "contractive" and (end or not by_variance))
+            by_alpha = need == "contractive" and not (by_variance and not end)
+            at_least += [f"alpha{end}"] * by_alpha
             at_most += [f"omega{end}"] * (need == "unbiased")
         for name in at_least:
             least = getattr(functions, name)

@@ -131,11 +131,11 @@ def stated_descent(
     c, e = promise.c, promise.e if noise or not functions.has_variance else 0.0
     if promise.dissimilarity and math.isinf(zeta):  # clients may differ by any zeta
         return None
-    unlike = promise.dissimilarity * (zeta / functions.zeta) ** 2 if promise.dissimilarity else 0.0
+    apart = promise.dissimilarity * (zeta / functions.zeta) ** 2 if promise.dissimilarity else 0.0
     least = c * (1 - ROUNDED) if functions.has_variance else None
     proof = certify_descent(method, functions, theorem, least=least)
     scale = float(proof.scale)
-    return StatedDescent(theorem, proof, scale * c, scale * e, least, scale * unlike)
+    return StatedDescent(theorem, proof, scale * c, scale * e, least, scale * apart)
 
 
 @one_thread()

@@ -204,8 +204,8 @@ def noise_frontier(
     if not programme.samples or largest <= 0:
         return ()
     found = (programme.quietest(rational(part) * largest, CLOSE) for part in parts)
-    parts = ((float(fraction(x)) for x in (one.c, one.e, one.dissimilarity)) for one in found)
-    return tuple(DescentPromise(c, e, growth, dissimilarity=unlike) for c, e, unlike in parts)
+    proved = ([float(fraction(x)) for x in (one.c, one.e, one.dissimilarity)] for one in found)
+    return tuple(DescentPromise(c, e, growth, dissimilarity=unlike) for c, e, unlike in proved)
 
 
 def fewest_rounds(method: Method, functions: FunctionClass, begin: Experiment[Any]) -> float:

@@ -321,8 +321,8 @@ class DescentProgramme:
         best = self._shortened(found.numbers, bound)
         if enough is None and self.samples and self._grows(found, best):
             raise Refusal(
-                "no c is the largest: M is at most a multiple of sigma^2, and c grows with e; "
-                "give the c that is wanted as least"
+                "no c is the largest: M is at most a multiple of sigma^2 or zeta^2, and c grows "
+                "with e; give the c that is wanted as least"
             )
         return best
 
@@ -430,9 +430,10 @@ class DescentProgramme:
         return best
 
     def _grows(self, end: PathEnd, best: Descent) -> bool:
-        """Whether the limit of e is what bounds c: its dual number is that of the last row."""
-        limit = LARGEST / float(self.step.symbols.functions.L.value)
-        return bool(2 * end.dual_rows[-1] * limit > abs(float(fraction(best.c))))
+        """Whether a limit of e or e' is what bounds c: their dual numbers are the last."""
+        limit = LARGEST / float(fraction(rational(self.step.symbols.functions.L)))
+        dual = max(end.dual_rows[-len(self.step.scalars) :])
+        return bool(2 * dual * limit > abs(float(fraction(best.c))))
 
     @property
     def samples(self) -> bool:

@@ -182,8 +182,8 @@ class _Words:
             numbers = [assumption[name]]
             if name == "bounded dissimilarity":
                 numbers.append(assumption.get("zeta", "0"))
-            at = [f"{rocq_list(places)}%nat" for places in ends]
-            return " ".join([ASSUMPTIONS[name], *map(rocq_number, numbers), *at])
+            points = [f"{rocq_list(places)}%nat" for places in ends]
+            return " ".join([ASSUMPTIONS[name], *map(rocq_number, numbers), *points])
         return f"interpolates {' '.join(str(self._place(one['class'], end)) for end in ends)}"
 
     def _place(self, kind: int, places: list[int]) -> int:

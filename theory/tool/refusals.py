@@ -110,9 +110,8 @@ def _of_the_method(card: Card, experiment: Experiment[Any]) -> Iterator[Misfit]:
     up = sent.up if isinstance(sent, TwoWay) else sent
     servers = {None: (sparse, biased), "unbiased": (biased,), "contractive": (sparse,)}
     if d > 2:  # with fewer entries some of them would fit
-        pairs = [(TwoWay(up, one), one) for one in servers[needs.downlink]]
-        if not needs.by_variance:  # which takes both
-            pairs.insert(0, (wrong, wrong))
+        clients = () if needs.by_variance else ((wrong, wrong),)  # which takes both
+        pairs = [*clients, *((TwoWay(up, one), one) for one in servers[needs.downlink])]
         for given, unfit in pairs:
             yield Misfit(
                 f"the compressor {given.name} of {name}",

@@ -45,6 +45,7 @@ def export_certificate(chosen: argparse.Namespace) -> None:
         promise = export_relaxed(chosen)
         print(for_terminal(lambda: paragraph(f"{promise}, written to {chosen.file}")))
         return
+    from certibit.cli.words.certified_descents import differing  # noqa: PLC0415  (heavy)
     from certibit.theory.descent.certify_descent import certify_descent  # noqa: PLC0415  (heavy)
     from certibit.theory.descent.factor_account import factor_account  # noqa: PLC0415  (heavy)
 
@@ -59,7 +60,8 @@ def export_certificate(chosen: argparse.Namespace) -> None:
         proof = certify_subject(chosen, subject).certificate
         promise = f"E[Psi+] <= {times_psi(proof.decrease, 12)}"
     else:
-        proof = certify_descent(subject.method, subject.functions, growth=chosen.growth)
+        functions = differing(chosen, subject)
+        proof = certify_descent(subject.method, functions, growth=chosen.growth)
         promise = str(proof).splitlines()[-1]
     write_certificate(proof, chosen.file)
     told = f"{promise}, written to {chosen.file}"

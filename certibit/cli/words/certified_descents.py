@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,11 @@ from certibit.figures.text.descents import (
     describe_descent,
 )
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.descent.cheapest_descent import cheapest_descent
 from certibit.theory.descent.descent_account import descent_account
 from certibit.theory.descent.factor_account import factor_account
+from certibit.theory.function_class import FunctionClass
 
 
 def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
@@ -35,7 +38,7 @@ def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> i
             "--potential and --weights are of strongly convex functions; leave them out: the Psi "
             "of a theorem and the best form are both certified"
         )
-    method, where, functions = subject.method, subject.setting, subject.functions
+    method, where, functions = subject.method, subject.setting, differing(chosen, subject)
     if where.strongly_convex:
         if chosen.optimise:
             raise Refusal(
@@ -62,6 +65,15 @@ def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> i
         if best:
             print(for_terminal(partial(describe_cheapest, best, chosen.optimise, weight)))
     return 0 if found.certificate.c > 0 else FAILED
+
+
+def differing(chosen: argparse.Namespace, subject: CertifiedSubject) -> FunctionClass:
+    """Return the class of functions, with clients that differ by zeta if that is asked for."""
+    functions = subject.functions
+    if chosen.zeta is None:
+        return functions
+    unlike = BoundedDissimilarity(1.0, chosen.zeta)
+    return replace(functions, assumptions=(*functions.assumptions, unlike))
 
 
 def _begin(chosen: argparse.Namespace, subject: CertifiedSubject) -> Experiment[Any] | None:

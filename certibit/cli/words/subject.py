@@ -10,7 +10,6 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.selector import KAPPA, problem, strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method, require_positive
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
@@ -132,11 +131,8 @@ def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
         if noise.difference is None and noise.expected is None:
             noise = replace(noise, difference=where.difference)
         functions = replace(functions, noise=noise)
-    if chosen.zeta is not None:
-        if where.has_solution:
-            raise Refusal("--zeta is of functions that need not be convex; give --class nonconvex")
-        unlike = BoundedDissimilarity(1.0, chosen.zeta)
-        functions = replace(functions, assumptions=(*functions.assumptions, unlike))
+    if chosen.zeta is not None and where.has_solution:
+        raise Refusal("--zeta is of functions that need not be convex; give --class nonconvex")
     return CertifiedSubject(card, values, method, sent, where, functions)
 
 
