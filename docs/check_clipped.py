@@ -3,12 +3,13 @@
 It is about one step x+ = x + D on (L0, L1)-smooth functions, G = |grad f(x)|. The file has regimes,
 intervals of G, perhaps with answers that noise gives. On each of them
 
-    D = -along grad f(x) + noise - turned u,
+    D = -along grad f(x) + noise - turned u - v,
 
 where the noise is one of mean 0, length at most ``reach`` and mean square at most ``fresh``, and
-one of length at most ``known``, and u is a mean of unit vectors with <u, grad f(x)> >= sqrt(G^2 -
-radius^2). What is checked: the regimes cover all G >= 0 and all answers, and on each of them the
-conditions of a bound of the growth of f along D, and then
+one of length at most ``known``, u is a mean of unit vectors with <u, grad f(x)> >= sqrt(G^2 -
+radius^2), and v has at most the length ``spread`` and <v, grad f(x)> >= toward G, as long as the
+functions ``assumed`` are nonnegative. What is checked: the regimes cover all G >= 0 and all
+answers, and on each of them the conditions of a bound of the growth of f along D, and then
 
     E f(x+) <= f(x) - c min(eta G^2, gamma G) + e sigma^2.
 
@@ -33,9 +34,10 @@ TERMS, FEW, LONGEST = 14, 4, 4  # as in growth_bounds.py
 class Ratio:
     """A rational function of G."""
 
-    def __init__(self, num, den=(1,)):
+    def __init__(self, num, den=(Fraction(1),)):
         """Keep lists of coefficients, without common powers of G."""
         num, den = trimmed(num), trimmed(den)
+        assert {Fraction} >= set(map(type, [*num, *den])), "a number that is rounded"
         while len(den) > 1 and den[0] == 0 and (not num or num[0] == 0):
             num, den = num[1:], den[1:]
         self.num, self.den = num, den
@@ -214,14 +216,15 @@ def growth(file, regime, length, square):
 
 def proved(file, regime):
     """Whether the decrease is proved on a regime."""
-    along, known, turned = (Ratio(*regime[name]) for name in ("along", "known", "turned"))
-    fresh, reach, radius = (regime[name] for name in ("fresh", "reach", "radius"))
+    names = "along", "known", "turned", "toward", "radius"
+    along, known, turned, toward, radius = (Ratio(*regime[name]) for name in names)
+    fresh, reach, spread = (regime[name] for name in ("fresh", "reach", "spread"))
     low, high, kink = regime["low"], regime["high"], file["gamma"] / file["eta"]
-    assert min(fresh, reach, radius) >= 0
+    assert min(fresh, reach, spread) >= 0
     assert fresh <= reach**2
-    assert all(nonnegative(one, low, high, []) for one in (known, turned))
-    length, square = along * G + known + turned + reach, None
-    if known or turned:
+    assert all(nonnegative(one, low, high, []) for one in (known, turned, radius))
+    length, square = along * G + known + turned + reach + spread, None
+    if known or turned or toward or spread:
         square = length**2
     elif fresh or reach:
         square = (along * G) ** 2 + fresh
@@ -229,7 +232,8 @@ def proved(file, regime):
     short = high is not None and high <= kink
     assert short or low >= kink
     measure = G**2 * file["eta"] if short else G * file["gamma"]
-    left = along * G**2 - known * G - excess - measure * file["c"]
+    left = along * G**2 + (toward - known) * G - excess - measure * file["c"]
+    conditions += [Ratio(*one) for one in regime["assumed"]]
     if turned:
         conditions.append(G - radius)
         left = (G**2 - radius**2) * turned**2 - left**2

@@ -118,8 +118,13 @@ def _step(one: Regime) -> str:
     if one.along:
         parts.append(f"{_ratio(one.along)} grad f(x)")
     if one.turned:
-        parts.append(f"{_ratio(one.turned)} (directions with noise)")
-    if one.fresh or one.known:
+        kind = "directions of local steps" if one.assumed else "directions with noise"
+        parts.append(f"{_ratio(one.turned)} ({kind})")
+    if one.toward:
+        parts.append("clipped gradients of the clients")
+    if one.known and one.assumed:
+        parts.append("what gradients change by within the round")
+    elif one.fresh or one.known:
         parts.append("noise")
     return " - ".join(parts)
 

@@ -15,7 +15,7 @@ def test_marks_and_sentences():
     assert rows["GD"] == ["Tc", "Tc", "c", "Tc", "1", "2"]
     assert rows["LoCoDL"] == ["Tc", "3", "3", "3", "3", "2"]
     assert rows["EPISODE"] == [*["4"] * 5, "Tc"]
-    assert rows["Clip21"] == ["c", *["4"] * 4, "T"]  # in a ball, of strongly convex functions
+    assert rows["Clip21"] == ["c", *["4"] * 4, "t"]  # in a ball, of strongly convex functions
     assert rows["1:"] == ["it", "samples", "no", "gradients."]
 
 

@@ -50,7 +50,9 @@ def certify_clipped(
     a bound of the growth of f leaves an inequality between rational functions of G, which is proved
     for all G of the interval by signs of rational numbers. The method does one step of clipped or
     normalised gradients from its model: clipped SGD, NaiveParallelClip, EPISODE with I = 1,
-    normalised GD, or one of your own. The f_i are arbitrary.
+    normalised GD, or one of your own. The f_i are arbitrary. With kappa and rho of the class, and
+    without noise, also EPISODE with I > 1 and CELGC with I = 1 are certified: what gradients change
+    by within a round, and what clients clip on their own, is counted at its worst.
 
     With noise of length at most sigma, e is that of the noise of a step that is not clipped. Noise
     that decides between clipping and not is counted at its worst, and so is that in a direction; it
@@ -128,6 +130,8 @@ def measured_regimes(
             f"a step of {method.name} is no multiple of grad f(x) at small gradients and of "
             "bounded length at large ones, without which f may grow where L1 > 0; take a method "
             "that clips or normalises, or the class nonconvex"
+            + "; where clients clip on their own, give kappa < gamma/eta and rho < 2"
+            * (functions.kappa < math.inf)
         )
     return regimes(method, functions, (rational(measure.kink),)), measure
 

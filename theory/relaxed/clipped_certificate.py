@@ -105,9 +105,8 @@ class RegimeProof:
 
 def conditions(regime: Regime, growth: Growth) -> tuple[RationalFunction, ...]:
     """Return ratios of G that are nonnegative on the span if the bound of the growth holds."""
-    if not regime.turned:
-        return (*growth.conditions, regime.along)
-    return (*growth.conditions, SLOPE - regime.radius)
+    own = SLOPE - regime.radius if regime.turned else regime.along
+    return (*growth.conditions, *regime.assumed, own)
 
 
 def decrease_left(
@@ -117,7 +116,7 @@ def decrease_left(
 
     Where D has unit vectors, sqrt(G^2 - radius^2) turned >= the rest is squared.
     """
-    rest = regime.along * SLOPE**2 - regime.known * SLOPE - growth.excess
+    rest = regime.along * SLOPE**2 + (regime.toward - regime.known) * SLOPE - growth.excess
     rest = rest - measure.on(regime.span) * c
     if not regime.turned:
         return rest + noise
@@ -237,7 +236,7 @@ def measure_of(found: list[Regime]) -> SlopeMeasure | None:
     open_ones = [one for one in found if not one.span.is_point]
     first, last = open_ones[0], [one for one in open_ones if one.span.high is None]
     eta = first.along.at(0) if first.along.den(rational(0)) != 0 else rational(0)
-    limits = [(one.along * SLOPE + one.turned).at_infinity for one in last]
+    limits = [(one.along * SLOPE + one.turned + one.toward).at_infinity for one in last]
     lengths = [x for x in limits if x is not None and x > 0]
     if eta <= 0 or len(lengths) < len(limits):
         return None

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from certibit.data.problem import RelaxedConstants
+from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.episode import EPISODE
@@ -67,11 +68,13 @@ def published_step(
 
     ``kappa`` and ``rho`` are those of EPISODE, |grad f_i| <= kappa + rho |grad f|; the step that
     its theorem allows is largest at 0 and 1. Its accuracy epsilon is the largest that it allows.
+    With I local steps, eta and gamma are I times those of one.
     """
     require_dissimilarity(kappa, rho)
     if issubclass(method, EPISODE):
         return _of_episode(functions, eta, gamma, kappa, rho)
-    if functions.sigma or not issubclass(method, (*SAME_STEP, NormalisedGD)):
+    equal = issubclass(method, CELGC) and (functions.kappa, functions.rho) == (0, 1)
+    if functions.sigma or not (equal or issubclass(method, (*SAME_STEP, NormalisedGD))):
         return None
     L0, L1 = functions.L0, functions.L1
     limits = CLIPPED_GD.limits(L0, L1, eta, gamma)

@@ -1,5 +1,6 @@
 """The regimes of one step: intervals of G = |grad f(x)|, and the step on each of them."""
 
+import math
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NoReturn
 
@@ -7,14 +8,18 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Every, Method
 from certibit.theory.proofs.positivity import Span
 from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.relaxed.growth_bounds import exponential_above
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.relaxed.slope_parts import (
     NOT_A_STEP,
     SLOPE,
     ZERO,
+    Clipped,
     Cut,
     Fork,
     G,
+    Moved,
+    OwnUnit,
     Parts,
     SlopeWorld,
     Turned,
@@ -50,10 +55,14 @@ class Regime:
         The largest length of the noise on which answers depend.
     turned : RationalFunction
         The sum of the factors of the unit vectors.
-    radius : rational number
+    toward : RationalFunction
+        The least inner product with grad f(x)/G of what clients clip on their own, less its sign.
+    radius : RationalFunction
         See above; 0 without unit vectors.
     length : RationalFunction
         The largest length of D.
+    assumed : tuple of RationalFunction
+        What has to be nonnegative on the span for the bounds above.
     """
 
     span: Span
@@ -62,15 +71,18 @@ class Regime:
     fresh: RationalFunction
     known: RationalFunction
     turned: RationalFunction
-    radius: Rational
+    toward: RationalFunction
+    radius: RationalFunction
     length: RationalFunction
+    assumed: tuple[RationalFunction, ...] = ()
 
     @property
     def square(self) -> RationalFunction | None:
         """The mean of |D|^2, or a bound; None where D is a multiple of the gradient."""
-        if not (self.fresh or self.known or self.turned):
+        apart = self.known or self.turned or self.toward
+        if not (self.fresh or apart):
             return None
-        if self.known or self.turned:
+        if apart:
             return self.length**2
         return (self.along * SLOPE) ** 2 + self.fresh
 
@@ -80,6 +92,8 @@ class _Functions:
     """The gradients of the f_i at the model, with the noise of a sample."""
 
     world: SlopeWorld
+    L0: float
+    L1: float
     d: Any = FEATURES
 
     @property
@@ -95,15 +109,37 @@ class _Functions:
         one = RationalFunction.of(1)
 
         def parts() -> Parts:
-            if x.value != Parts({}, {X: one}):
+            alike = Parts({}, {G: one}) if world.alike else Parts({G: one}, {})
+            if x.value == Parts({}, {X: one}):
+                noise = {("noise", sample): one} if sample is not None and world.sigma else {}
+                return alike.combined(1, Parts(noise, {}), 1)
+            step = x.value.combined(1, Parts({}, {X: one}), -1)
+            if {X} & {*step.own, *step.mean} or world.kappa is None or world.sigma:
                 _only(
                     "asks for a gradient away from the model of the round",
-                    "certify it with one step a round, I = 1",
+                    "certify it with one step a round, I = 1, or without noise and with kappa and "
+                    "rho of |grad f_i| <= kappa + rho |grad f|",
                 )
-            noisy = sample is not None and world.sigma
-            return Parts({G: one, ("noise", sample): one} if noisy else {G: one}, {})
+            return alike.combined(1, Parts({self._moved(step): one}, {}), 1)
 
         return SlopeVector(world, parts, True)
+
+    def _moved(self, step: Parts) -> Moved:
+        """Return what the gradients of the clients differ by, after a step from the model.
+
+        |grad f_i(x + D) - grad f_i(x)| <= (L0 + L1 |grad f_i(x)|) (e - 1) |D| for L1 |D| <= 1, by
+        Gronwall's inequality as in :mod:`~certibit.theory.relaxed.growth_bounds`.
+        """
+        world = self.world
+        for one in world.moved:
+            if one.of == step:
+                return one
+        L0, L1, length = rational(self.L0), rational(self.L1), world.length(step)
+        steep = world.largest_gradient() * L1 + L0
+        world.assumed.append(1 - length * L1)
+        radius = steep * length * (exponential_above(rational(1)) - 1)
+        world.moved.append(Moved(len(world.moved), radius, step))
+        return world.moved[-1]
 
     def grad_g(self, y: Any) -> NoReturn:
         _only("uses a function g", "take one that minimises f")
@@ -173,9 +209,11 @@ def regimes(
     found: list[Regime] = []
     while waiting:
         span, answers = waiting.pop()
-        world = SlopeWorld(functions.n, rational(functions.sigma), span, answers)
+        world = SlopeWorld(
+            functions.n, rational(functions.sigma), span, answers, *_dissimilarity(functions)
+        )
         try:
-            found.append(_regime(exact, world))
+            found.append(_regime(exact, world, functions))
         except Cut as cut:
             parts = (
                 Span(span.low, cut.place),
@@ -192,9 +230,15 @@ def regimes(
     return sorted(found, key=lambda one: (one.span.low, not one.span.is_point, one.answers))
 
 
-def _regime(method: Method, world: SlopeWorld) -> Regime:
+def _dissimilarity(functions: RelaxedFunctions) -> tuple[Rational | None, Rational]:
+    if functions.kappa == math.inf:
+        return None, rational(1)
+    return rational(functions.kappa), rational(functions.rho)
+
+
+def _regime(method: Method, world: SlopeWorld, of: RelaxedFunctions) -> Regime:
     """Return the step in a world."""
-    functions: Any = _Functions(world)
+    functions: Any = _Functions(world, of.L0, of.L1)
     channel: Any = _Channel(world)
     model_parts = Parts({}, {X: RationalFunction.of(1)})
     x: Any = SlopeVector(world, lambda: model_parts, False)
@@ -216,19 +260,23 @@ def _read(model: Parts, world: SlopeWorld) -> Regime:
     if model.own or step.pop(X, ZERO) != RationalFunction.of(1):
         _only("moves the model by a multiple of itself, or leaves one of every client", "move x")
     along = -step.pop(G, ZERO)
-    fresh = known = turned = ZERO
+    fresh = known = turned = toward = radius = ZERO
     length = along * world.sign(along) * SLOPE
-    radius = rational(0)
     for name, factor in step.items():
         size = factor * world.sign(factor)
+        length = length + size * world.size(name)
+        if isinstance(name, OwnUnit):
+            _only("moves along the directions of the clients' gradients", "clip them")
+        if isinstance(name, Turned | Clipped) and world.sign(factor) > 0:
+            _only("moves along the direction of a gradient", "move against it")
         if isinstance(name, Turned):
-            if world.sign(factor) > 0:
-                _only("moves along the direction of a gradient", "move against it")
-            turned, radius, length = turned + size, max(radius, name.radius), length + size
-            continue
-        length = length + size * world.sigma
-        if name in world.revealed:
-            known = known + size * world.sigma
+            turned = turned + size
+            radius = name.radius if world.sign(name.radius - radius) > 0 else radius
+        elif isinstance(name, Clipped):
+            toward = toward + size * name.toward
+        elif isinstance(name, Moved) or name in world.revealed:
+            known = known + size * world.size(name)
         else:
             fresh = fresh + factor**2 * (world.sigma**2 / world.n)
-    return Regime(world.span, world.answers, along, fresh, known, turned, radius, length)
+    parts = along, fresh, known, turned, toward, radius, length
+    return Regime(world.span, world.answers, *parts, tuple(world.assumed))

@@ -10,8 +10,9 @@ from certibit.data.errors import Refusal
 class RelaxedFunctions:
     """All f with |Hess f(x)| <= L0 + L1 |grad f(x)|, bounded below, f = (1/n) sum_i f_i.
 
-    Nothing is assumed of the single f_i. Where every f_i is (L0, L1)-smooth and f need not be, and
-    |grad f_i| <= kappa + rho |grad f|, f is (L0 + L1 kappa, rho L1)-smooth: `of_clients`.
+    Nothing is assumed of the single f_i unless kappa is given: then every f_i is (L0, L1)-smooth,
+    too, and |grad f_i| <= kappa + rho |grad f|. Where every f_i is (L0, L1)-smooth with this and f
+    need not be, f is (L0 + L1 kappa, rho L1)-smooth: `of_clients`.
 
     Parameters
     ----------
@@ -22,6 +23,8 @@ class RelaxedFunctions:
     sigma : float
         Every sampled gradient of a client is its gradient and a noise of mean 0, independent of all
         others, of length at most sigma.
+    kappa, rho : float
+        See above; kappa is infinite where nothing is assumed.
 
     Raises
     ------
@@ -32,13 +35,15 @@ class RelaxedFunctions:
     --------
     >>> from certibit import RelaxedFunctions
     >>> RelaxedFunctions.of_clients(L0=1.0, L1=2.0, kappa=3.0, rho=1.5, n=4)
-    RelaxedFunctions(L0=7.0, L1=3.0, n=4, sigma=0.0)
+    RelaxedFunctions(L0=7.0, L1=3.0, n=4, sigma=0.0, kappa=3.0, rho=1.5)
     """
 
     L0: float
     L1: float
     n: int = 1
     sigma: float = 0.0
+    kappa: float = math.inf
+    rho: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("L0", "L1", "sigma"):
@@ -49,6 +54,8 @@ class RelaxedFunctions:
             raise Refusal("L0 = L1 = 0 are the linear functions; give one above 0")
         if self.n < 1:
             raise Refusal(f"n = {self.n} clients are none; give at least 1")
+        if self.kappa != math.inf or self.rho != 1:
+            require_dissimilarity(self.kappa, self.rho)
 
     @classmethod
     def of_clients(
@@ -59,14 +66,15 @@ class RelaxedFunctions:
         Proof. |Hess f| <= (1/n) sum_i (L0 + L1 |grad f_i|) <= L0 + L1 kappa + rho L1 |grad f|.
         """
         require_dissimilarity(kappa, rho)
-        return cls(L0 + L1 * kappa, rho * L1, n, sigma)
+        return cls(L0 + L1 * kappa, rho * L1, n, sigma, kappa, rho)
 
     @property
     def described(self) -> str:
         """The class in words."""
         noise = f", gradients with noise of length <= {self.sigma:g}" if self.sigma else ""
         many = f", n = {self.n}" if self.n > 1 or self.sigma else ""
-        return f"(L0, L1)-smooth functions, L0 = {self.L0:g}, L1 = {self.L1:g}{many}{noise}"
+        alike = f", |grad f_i| <= {self.kappa:g} + {self.rho:g} |grad f|" * (self.kappa < math.inf)
+        return f"(L0, L1)-smooth functions, L0 = {self.L0:g}, L1 = {self.L1:g}{many}{alike}{noise}"
 
 
 def require_dissimilarity(kappa: float, rho: float) -> None:

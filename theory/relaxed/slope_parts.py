@@ -1,4 +1,4 @@
-"""Vectors of one step as sums of the model, gradients, noise and unit vectors, and comparisons.
+"""Vectors of one step as sums of the model, gradients, noise, unit vectors, and comparisons.
 
 Coefficients are rational functions of G = |grad f(x)|. A comparison of norms has one answer on an
 interval of G; where it has two the interval is cut (`Cut`), and where noise decides both answers
@@ -14,7 +14,7 @@ from flint import fmpq_poly
 from certibit.theory.proofs.positivity import Span, cuts_for
 from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
 from certibit.theory.worlds.opaque.letters import refuse
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational
 
 NOT_A_STEP = "is no step along the gradient of f"
 X, G = "x", "gradient"
@@ -67,8 +67,46 @@ class Turned:
     """The unit vectors of g + (noise of length at most ``radius``), one of each client."""
 
     number: int
-    radius: Rational
+    radius: RationalFunction
     of: Any = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What gradients differ by at a point ``of`` the step and at the model; ``radius`` at most."""
+
+    number: int
+    radius: RationalFunction
+    of: Any = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class OwnUnit:
+    """The unit vectors of the clients' gradients, of which only clipping makes use."""
+
+
+@dataclass(frozen=True)
+class PerClient:
+    """A comparison |v| > limit that every client answers for its own v = grad f_i + (Moved)."""
+
+    vector: "Parts"
+    limit: Rational
+    above: bool
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """Vectors min(eta, gamma/|v|) v of the clients, for |v| at most U and a mean of v close to g.
+
+    The inner product of their mean and grad f(x)/G is at least ``toward``, and it is at most
+    ``length`` long. Let v_i have the component x_i along grad f(x), tau = gamma/eta <= U, and m at
+    most the mean of the x_i. As |v_i| <= U, the component of a clipped vector is at least
+    (gamma/U) x_i for x_i >= 0 and -min(eta |x_i|, gamma) for x_i < 0. On [-U, U] this is above the
+    line through (-tau, -gamma) and (U, gamma), which is gamma (2 m + tau - U)/(U + tau) at m.
+    """
+
+    toward: RationalFunction
+    length: RationalFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,23 +123,77 @@ class SlopeWorld:
         The values of G: a point, or an open interval.
     answers : tuple of bool
         Those of the comparisons that noise decides, in the order in which they are needed.
+    kappa, rho : rational number
+        |grad f_i(x)| <= kappa + rho |grad f(x)|; kappa is None where nothing is assumed.
+    assumed : list of RationalFunction
+        What has to be nonnegative for the radii of `Moved`.
     """
 
     n: int
     sigma: Rational
     span: Span
     answers: tuple[bool, ...] = ()
+    kappa: Rational | None = None
+    rho: Rational | None = None
+    assumed: list[RationalFunction] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
     asked: list[bool] = field(default_factory=list)
     revealed: set[Any] = field(default_factory=set)
     units: list[Turned] = field(default_factory=list)
 
-    def noise_radius(self, v: Parts) -> Rational:
+    @property
+    def alike(self) -> bool:
+        """Whether all f_i have the same gradient, and are sampled without noise."""
+        return self.kappa == 0 and self.rho == 1 and not self.sigma
+
+    def noise_radius(self, v: Parts) -> RationalFunction:
         """Return a bound of the length of the noise in a vector, any client's."""
-        total, n = rational(0), self.n
+        total, n = ZERO, self.n
         for name in {*v.own, *v.mean} - {X, G}:
             own, mean = (self.constant(part.get(name, ZERO)) for part in (v.own, v.mean))
-            total += abs(own + mean / n) + abs(mean) * (n - 1) / n
-        return total * self.sigma
+            total = total + self.size(name) * (abs(own + mean / n) + abs(mean) * (n - 1) / n)
+        return total
+
+    def size(self, name: Any) -> RationalFunction:
+        """Return a bound of the length of a vector by its name."""
+        if isinstance(name, Moved):
+            return name.radius
+        if isinstance(name, Clipped):
+            return name.length
+        if isinstance(name, Turned | OwnUnit):
+            return RationalFunction.of(1)
+        return RationalFunction.of(self.sigma)
+
+    def largest_gradient(self) -> RationalFunction:
+        """Return kappa + rho G, which no |grad f_i(x)| is above."""
+        if self.kappa is None:
+            refuse(
+                NOT_A_STEP,
+                "takes the norm of what depends on one client's gradient, not on grad f(x) only",
+                "give kappa and rho of |grad f_i| <= kappa + rho |grad f|",
+            )
+        return SLOPE * self.rho + self.kappa
+
+    def length(self, v: Parts) -> RationalFunction:
+        """Return a bound of the length of a vector without the model, any client's."""
+        total = ZERO
+        for part, gradient in ((v.mean, SLOPE), (v.own, None)):
+            for name, factor in part.items():
+                size = self.size(name) if name != G else gradient or self.largest_gradient()
+                total = total + factor * self.sign(factor) * size
+        return total
+
+    def clip(self, one: PerClient, clipped: Parts, plain: Parts) -> Parts:
+        """Return what a choice of every client is, which has to be to clip its vector."""
+        v, none = one.vector, Parts({}, {})
+        eta, gamma = plain.own.get(G, ZERO), clipped.own.get(OwnUnit(), ZERO)
+        right = (v.combined(eta, none, 0), Parts({OwnUnit(): gamma}, {})) == (plain, clipped)
+        if not (right and gamma == eta * one.limit and self.sign(eta) > 0):
+            refuse(NOT_A_STEP, "lets every client choose by its own norm", "clip v at gamma/eta")
+        off = self.noise_radius(v)
+        most, mean, tau = self.largest_gradient() + off, SLOPE - off, one.limit
+        toward = gamma * (mean * 2 - most + tau) / (most + tau)
+        return Parts({Clipped(toward, gamma): RationalFunction.of(1)}, {})
 
     def constant(self, ratio: RationalFunction) -> Rational:
         """Return a ratio that is a number."""
@@ -136,7 +228,9 @@ class SlopeWorld:
         return self.answers[place]
 
     def turned(self, v: Parts) -> Parts:
-        """Return the directions of a vector with noise."""
+        """Return the directions of a vector with noise, or of the clients' gradients."""
+        if G in v.own:
+            return Parts({OwnUnit(): RationalFunction.of(1)}, {})
         radius = self.noise_radius(v)
         ratio = v.mean.get(G, ZERO)
         if self.constant(ratio) != 1:

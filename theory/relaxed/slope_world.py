@@ -7,7 +7,7 @@ vector itself. Everything is computed when it is needed: what a branch does not 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn
 
@@ -18,8 +18,11 @@ from certibit.theory.relaxed.slope_parts import (
     NOT_A_STEP,
     SLOPE,
     ZERO,
+    Clipped,
     G,
+    OwnUnit,
     Parts,
+    PerClient,
     SlopeWorld,
     Turned,
     X,
@@ -173,7 +176,7 @@ class SlopeNumber(_Lazy):
     def _compared(self, other: Any, sign: int, equal: bool) -> "SlopeMask":
         by = _scalar(self, other)
 
-        def decided() -> bool:
+        def decided() -> bool | PerClient:
             mine, theirs = self.value, by()
             if isinstance(theirs, LengthOf):
                 self._refuse("compares two norms of vectors that have noise")
@@ -197,9 +200,17 @@ class SlopeNumber(_Lazy):
         return self._compared(other, -1, True)
 
 
-def _noisy(world: SlopeWorld, v: Parts, limit: Any, sign: int, equal: bool) -> bool:
-    """Answer whether |g + noise| is on a side of a limit."""
+def _noisy(world: SlopeWorld, v: Parts, limit: Any, sign: int, equal: bool) -> bool | PerClient:
+    """Answer whether |g + noise| is on a side of a limit; let every client answer for its own v."""
     radius = world.noise_radius(v)
+    if G in v.own:
+        limit = world.constant(RationalFunction.of(limit))
+        if limit <= 0:  # the direction of 0 is 0
+            return sign > 0
+        above = world.sign(world.largest_gradient() + radius - limit)
+        if above < 0 or (above == 0 and equal == (sign < 0)):
+            return sign < 0
+        return PerClient(v, limit, sign > 0)
     far = SLOPE * world.constant(v.mean.get(G, ZERO))
     if world.sign(far - radius - limit) > 0:
         return sign > 0
@@ -219,11 +230,15 @@ class SlopeMask(_Lazy):
 
     WORD = "the answer of a comparison"
 
-    def __init__(self, world: SlopeWorld, make: Callable[[], bool]) -> None:
+    def __init__(self, world: SlopeWorld, make: Callable[[], bool | PerClient]) -> None:
         self._world, self._make = world, make
 
     def __invert__(self) -> "SlopeMask":
-        return SlopeMask(self._world, lambda: not self.value)
+        def inverted() -> bool | PerClient:
+            one = self.value
+            return replace(one, above=not one.above) if isinstance(one, PerClient) else not one
+
+        return SlopeMask(self._world, inverted)
 
 
 def _scalar(owner: _Lazy, x: Any) -> Callable[[], Any]:
@@ -258,14 +273,14 @@ class _Squares(Opaque):
             v = vector.value
             if X in v.mean or X in v.own:
                 vector._refuse("takes the norm of the model, which f does not know")
-            if G in v.own:
-                vector._refuse(
-                    "takes the norm of what depends on one client's gradient, not on grad f(x) only"
-                )
             others = {*v.own, *v.mean} - {G}
-            if any(isinstance(name, Turned) for name in others):
+            if any(isinstance(name, Turned | OwnUnit | Clipped) for name in others):
                 vector._refuse("takes the norm of a direction that has noise")
-            if others:
+            if G in v.own:
+                world.largest_gradient()
+                if v.mean or v.own[G] != RationalFunction.of(1):
+                    vector._refuse("takes the norm of a gradient of one client and of others")
+            if others or G in v.own:
                 return LengthOf(v)
             scale = v.mean.get(G, ZERO)
             return SLOPE * scale * (world.sign(scale) if scale else 1)
@@ -295,7 +310,14 @@ class _Namespace:
             if not (isinstance(yes, SlopeVector) and isinstance(no, SlopeVector)):
                 opaque._refuse("chooses between a vector and a number")
             of_all = yes._of_all or no._of_all
-            return SlopeVector(world, lambda: (yes if mask.value else no).value, of_all)
+
+            def chosen() -> Parts:
+                if isinstance(one := mask.value, PerClient):
+                    pair = (yes, no) if one.above else (no, yes)
+                    return world.clip(one, *(each.value for each in pair))
+                return (yes if one else no).value
+
+            return SlopeVector(world, chosen, of_all)
         pair = _scalar(opaque, no), _scalar(opaque, yes)
         return SlopeNumber(world, lambda: pair[mask.value]())  # noqa: PLW0108  (not yet known)
 

@@ -48,8 +48,8 @@ def add_relaxed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rho",
         type=float,
-        help="with --class relaxed, abs(grad f_i) <= kappa + rho abs(grad f) in the theorem of "
-        "EPISODE (default 1, and --kappa 0)",
+        help="with --class relaxed, abs(grad f_i) <= kappa + rho abs(grad f), which CELGC and "
+        "local steps need, and the theorem of EPISODE (there by default 1, and --kappa 0)",
     )
 
 
@@ -105,7 +105,8 @@ def _asked(chosen: argparse.Namespace) -> tuple[Any, ...]:
         default if getattr(chosen, name) is None else getattr(chosen, name)
         for name, default in zip(names, defaults, strict=True)
     )
-    functions = texts.RelaxedFunctions(L0, L1, chosen.n or 1, sigma)
+    known = (kappa, rho) if (chosen.kappa, chosen.rho) != (None, None) else ()
+    functions = texts.RelaxedFunctions(L0, L1, chosen.n or 1, sigma, *known)
     return texts.method_of(card, values, functions, kappa, rho), functions, kappa, rho
 
 

@@ -40,7 +40,8 @@ _CAPTION = (
     f"convex: a factor, mu = 1. Convex: f - f*. PL: a factor, |grad f|^2 >= 2 mu (f - inf f) with "
     "mu = 1 and f_i that need not be convex. Nonconvex: |grad f|^2. Stochastic: the same with "
     "noise of gradients. (L0, L1): T of runs of methods that clip, c of one step, f(x+) <= f(x) - "
-    "c min(eta G^2, gamma G), G = |grad f(x)|. A number is that of the sentence below."
+    "c min(eta G^2, gamma G), G = |grad f(x)|, of CELGC for equal f_i. A number is that of the "
+    "sentence below."
 )
 
 
@@ -94,7 +95,7 @@ def _certified(card: Card, label: str) -> None:
     if label == "(L0, L1)":
         if card.name not in CLIPPING:
             raise Refusal("its parameters are for L-smooth f_i")
-        relaxed = RelaxedFunctions(1.0, 1.0, N)
+        relaxed = RelaxedFunctions(1.0, 1.0, N, kappa=0.0)  # only CELGC makes use of kappa
         certify_clipped(published_method(card, relaxed), relaxed)
         return
     if card.name in CLIPPING:

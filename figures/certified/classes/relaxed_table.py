@@ -89,7 +89,7 @@ def fewer_rounds(account: ClippedAccount) -> float:
 
 def relaxed_row(card: Card, n: int, kappa: float, rho: float, sigma: float) -> RelaxedRow:
     """Certify a method with the largest parameters of its theorem; see `published_method`."""
-    functions = RelaxedFunctions(1.0, 1.0, n, sigma)
+    functions = RelaxedFunctions(1.0, 1.0, n, sigma, kappa, rho)
     try:
         method = published_method(card, functions, kappa, rho)
         return RelaxedRow(card, clipped_account(method, functions, kappa, rho))

@@ -83,7 +83,7 @@ def test_noise_that_decides_is_followed_both_ways():
         True,
     )
     assert turned.turned == above.turned == RationalFunction.of(0.2)
-    assert turned.radius == rational(0.01)
+    assert turned.radius == RationalFunction.of(0.01)
 
 
 def test_noise_of_another_sample_keeps_its_mean():
