@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
-from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import downward
 from certibit.theory.assumptions.assumption import Assumption, is_constant
 from certibit.theory.assumptions.gradient_noise import GradientNoise
@@ -297,11 +295,9 @@ class FunctionClass:
         for _ in range(groups):  # best[k]: the least sum for the first k clients
             best = [
                 min(
-                    (best[j][0] + (k - j) * found[k - 1], (*best[j][1], k))
-                    for j in range(max(k, 1))
+                    ((best[j][0] + (k - j) * found[k - 1], (*best[j][1], k)) for j in range(k)),
+                    default=(np.inf, none),
                 )
-                if k
-                else (np.inf, none)
                 for k in range(len(found) + 1)
             ]
         ends = best[-1][1]
@@ -449,17 +445,3 @@ class FunctionClass:
         if self.L_f is not None:
             return self.L_f
         return sum(one.count * one.L for one in self.kinds) / self.n
-
-
-def rand_k_of(omega: float, least: int = 1) -> tuple[RandK, int]:
-    """Return a rand-k with a relative variance, and the number d >= least of features it is for.
-
-    omega = d/k - 1 is met to three decimal places; E|C(x) - x|^2 is omega |x|^2 for every x.
-    """
-    if not 0 <= omega < 1e6:
-        raise Refusal(
-            f"omega = {omega:g} is no relative variance; give one of at least 0 and below 1e6"
-        )
-    ratio = Fraction(1 + omega).limit_denominator(1000)
-    k = -(-least // ratio.numerator) * ratio.denominator
-    return RandK(k), int(k * ratio)

@@ -7,11 +7,11 @@ import numpy as np
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.figures.costs import costs_to, spread
+from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store
-from certibit.theory.function_class import rand_k_of
 from certibit.theory.orders import LOWER_BOUND
 from certibit.theory.setting import Setting
 

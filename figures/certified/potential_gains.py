@@ -10,13 +10,13 @@ from certibit.data.errors import Refusal
 from certibit.figures.certified.measured_bits import FEATURES, MeasuredBits, Runs, measured_bits
 from certibit.figures.certified.variants import Variant, variants
 from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.selection import rand_k_of
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import Optimum, optimise
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import limit_of_potentials
-from certibit.theory.function_class import rand_k_of
 from certibit.theory.setting import Setting
 
 FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))

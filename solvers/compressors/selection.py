@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from array_api_compat import device
@@ -69,6 +70,20 @@ class RandK(Compressor):
 
     def variance(self, x: Array) -> Array:
         return self.omega(x.shape[1]) * squared_norm(x)[:, 0, :]
+
+
+def rand_k_of(omega: float, least: int = 1) -> tuple[RandK, int]:
+    """Return a rand-k with a relative variance, and the number d >= least of features it is for.
+
+    omega = d/k - 1 is met to three decimal places; E|C(x) - x|^2 is omega |x|^2 for every x.
+    """
+    if not 0 <= omega < 1e6:
+        raise Refusal(
+            f"omega = {omega:g} is no relative variance; give one of at least 0 and below 1e6"
+        )
+    ratio = Fraction(1 + omega).limit_denominator(1000)
+    k = -(-least // ratio.numerator) * ratio.denominator
+    return RandK(k), int(k * ratio)
 
 
 @dataclass(frozen=True)

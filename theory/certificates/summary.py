@@ -10,6 +10,7 @@ from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
 from certibit.theory.card import Card
@@ -18,7 +19,7 @@ from certibit.theory.certificates.decrease import Weights
 from certibit.theory.certificates.largest_step import largest_step, steps_of
 from certibit.theory.certificates.search import setting
 from certibit.theory.contradiction import ContradictionError
-from certibit.theory.function_class import FunctionClass, rand_k_of
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import Reweighted

@@ -25,13 +25,13 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
-from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.selection import RandK, rand_k_of
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment, fitted_view
 from certibit.solvers.state import each
 from certibit.theory.certificates.certify import certify, chosen_potential
-from certibit.theory.function_class import FunctionClass, rand_k_of
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_algebra import Rationals, floats

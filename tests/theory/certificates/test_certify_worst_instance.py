@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
+from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.theory.assumptions.similarity import Similarity
@@ -14,7 +15,7 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.divergence import divergence
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
-from certibit.theory.function_class import ClientClass, FunctionClass, rand_k_of
+from certibit.theory.function_class import ClientClass, FunctionClass
 
 OTHERS = {"5gcs-cc", "dasha", "marina", "econtrol", "ef-bv"}
 EXACT = [name for name in METHODS if name not in OTHERS]

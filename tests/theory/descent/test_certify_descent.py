@@ -31,8 +31,8 @@ from certibit import (
 )
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import rand_k_of
 from certibit.theory.descent.descent_account import descent_account, descent_limit
-from certibit.theory.function_class import rand_k_of
 
 CLOSE = 1e-8
 """Relative distance of a certified constant to the largest one."""
