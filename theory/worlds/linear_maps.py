@@ -127,6 +127,47 @@ def worst_case(experiment: ConvexExperiment, potential: Potential, c: float = 0.
     return largest_factor(method, view, setting.L, star, *forms)[0]
 
 
+def mean_gaps(experiment: ConvexExperiment, state: Any, steps: Sequence[int]) -> list[float]:
+    """Return E f(x_t) - f* after so many steps, in order, from a state on a quadratic problem.
+
+    The second moments of the deviation from the solution, and its mean, are an affine function of
+    those a step before. ``state`` is that of one run.
+
+    Raises
+    ------
+    Refusal
+        If the compressor is not linear, or no fixed point is found.
+    """
+    method, view = experiment.method, experiment.problem
+    star = fixed_point(method, view)
+    units = unit_deviations(star)
+    batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
+    runs = number_of_runs(batch)
+    oracle = Oracle(view, np.arange(runs), Ledger(runs))
+
+    def flat(s: Any) -> Matrix:
+        arrays = (getattr(s, field.name) for field in fields(s))
+        return np.concatenate([x.reshape(-1, x.shape[2]) for x in arrays if x.dtype != bool])
+
+    def step(channel: LinearChannel) -> Matrix:
+        after = flat(theorem_step(method, batch, oracle, channel)) - flat(star)
+        after[:, :-1] -= after[:, -1:]  # the last run starts at the solution
+        return np.concatenate([after, np.eye(1, runs, runs - 1)])
+
+    compressor = experiment.compressor
+    maps = [*outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))]
+    hessian = view.hessian(view.x_star)
+    gap = lyapunov_matrix((Gap(1.0, method.model(units)),), hessian, view.x_star)
+    start = np.append(flat(state)[:, 0] - flat(star)[:, 0], 1.0)
+    second, done, found = np.outer(start, start), 0, []
+    for wanted in steps:
+        for _ in range(wanted - done):
+            second = sum((p * one @ second @ one.T for p, one in maps), start=0 * second)
+        done = wanted
+        found.append(float(np.sum(gap * second[:-1, :-1])))
+    return found
+
+
 def largest_factor(
     method: Method, view: Any, L: float, star: Any, now: Matrix, after: Matrix, left: float
 ) -> tuple[float, Matrix]:

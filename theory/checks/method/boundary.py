@@ -164,7 +164,7 @@ def promised_and_worst(
         return promise.factor, worst_case(experiment, theorem)
     if isinstance(promise, DescentPromise):
         return 1.0, worst_case(experiment, theorem, promise.c)
-    return 1.0, largest_share(theorem, promise, experiment, Budget(iterations=STEPS))
+    return 1.0, largest_share(theorem, promise, experiment, Budget(iterations=STEPS))[0]
 
 
 def _starts(
