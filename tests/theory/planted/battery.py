@@ -27,6 +27,7 @@ from certibit.data.relaxed.polynomials import Quartics
 from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
 from certibit.data.relaxed.shapes import Cosh, Steep
 from certibit.solvers.compressors.selector import compressor as make_compressor
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
@@ -36,13 +37,14 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.method.boundary import at_the_boundary
+from certibit.theory.checks.method.descents import descents_along_a_run
 from certibit.theory.checks.method.identities import identities
 from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_quadratic,
 )
-from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.checks.method.whole_runs import bounded_run, on_huber_functions, whole_runs
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
 from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
@@ -50,7 +52,7 @@ from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import ConvexDescentTheorem, RunTheorem, Theorem
 from certibit.theory.tool.compiled import compiled_as_plain
 from certibit.theory.tool.draws.choices import channel_checks
 from certibit.theory.tool.draws.sizes import PATIENCE
@@ -104,6 +106,8 @@ def parts(
         for number, of_it in enumerate(of_theorems):
             for kind in ("one step", "worst case", "boundary", "whole runs"):
                 yield f"{kind} {number + 1}", partial(of_it, kind)
+        for number, convex in enumerate(card.convex):
+            yield f"convex {number + 1}", partial(_of_convex, convex, card, experiment, rule, seed)
         yield "soundness", lambda: soundness(card, experiment, seed)
         yield "traces", lambda: trace_checks(experiment, seed)
     yield "identities", lambda: (identities(card, problem, seed),)
@@ -142,6 +146,24 @@ def _of_theorem(
         seeds = range(seed, seed + 3)
         limits = {"accuracy": ACCURACY, "iterations": 800}
         yield from whole_runs(theorem, experiment, seeds=seeds, **limits).verdicts
+
+
+def _of_convex(
+    theorem: ConvexDescentTheorem | RunTheorem,
+    card: Card,
+    experiment: Experiment,
+    rule: str | None,
+    seed: int,
+) -> Iterator[Verdict]:
+    """Check a theorem about convex functions, on a run and where its rule meets it."""
+    if not theorem.unmet(experiment.method, Setting.at(experiment)):
+        if isinstance(theorem, RunTheorem):
+            yield bounded_run(theorem, experiment, Budget(iterations=100))
+        else:
+            yield descents_along_a_run(theorem, experiment, seed=seed)
+    for check in (on_huber_functions, at_the_boundary) if not seed else ():  # nothing is drawn
+        with suppress(Refusal):
+            yield check(theorem, card, rule)
 
 
 def problem_parts(seed: int = 0) -> Iterator[tuple[str, Part]]:

@@ -362,3 +362,28 @@ THEOREM_FAULTS += [
     fault(f"best rule, {what}", f"theory.cards.{name}", (right, wrong), on=name, rule="best")
     for what, name, right, wrong in _BEST
 ]
+
+_CONVEX = [
+    ("gd: 2.2 gamma", "cards.gd", "gd", "1/L", "return 2 * m.gamma", "return 2.2 * m.gamma"),
+    ("gd: last iterate, 4.4 gamma T", "cards.gd", "gd", "1/L", "L_f, 4 * m.gamma",
+     "L_f, 4.4 * m.gamma"),
+    ("gd: last iterate, 3/L_f", "cards.gd", "gd", "1/L", "return 2 / setting.constants.L_f, 4",
+     "return 3 / setting.constants.L_f, 4"),
+    ("gd: gamma <= 1.5/L_f", "cards.gd", "gd", "1/L",
+     'Condition("gamma <= 1/L_f", m.gamma, 1 / setting',
+     'Condition("gamma", m.gamma, 1.5 / setting'),
+    ("diana: 2.2 gamma", "cards.diana", "diana", "convex", "return 2 * m.gamma",
+     "return 2.2 * m.gamma"),
+    ("diana: half of the shifts", "cards.diana", "diana", "convex",
+     "shifts = 2 * setting.omega_av / m.alpha", "shifts = setting.omega_av / m.alpha"),
+    ("diana: 2 omega_av for 4 omega_av", "cards.diana", "diana", "convex",
+     "limit = 1 / (setting.L * (1 + 4 * setting.omega_av))",
+     "limit = 1 / (setting.L * (1 + 2 * setting.omega_av))"),
+    ("a run: a power of T too many", "theorem", "gd", "1/L", "w * steps**k for",
+     "w * steps ** (k + 1) for"),
+]  # fmt: skip
+
+THEOREM_FAULTS += [
+    fault(f"convex, {what}", f"theory.{module}", (right, wrong), on=name, rule=rule)
+    for what, module, name, rule, right, wrong in _CONVEX
+]
