@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NoReturn
 
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Every, Method
+from certibit.solvers.method import Every, Method, Sample
 from certibit.theory.proofs.positivity import Span
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.growth_bounds import exponential_above
@@ -89,7 +89,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class _Functions:
-    """The gradients of the f_i at the model, with the noise of a sample."""
+    """The gradients of the f_i at the model, with the noise of a sample: the next one of a slot."""
 
     world: SlopeWorld
     L0: float
@@ -107,11 +107,12 @@ class _Functions:
         if not isinstance(x, SlopeVector):
             _only("asks for the gradient at what is no vector", "ask at the model")
         one = RationalFunction.of(1)
+        drawn = sample if isinstance(sample, Sample) else self.sample(sample)
 
         def parts() -> Parts:
             alike = Parts({}, {G: one}) if world.alike else Parts({G: one}, {})
             if x.value == Parts({}, {X: one}):
-                noise = {("noise", sample): one} if sample is not None and world.sigma else {}
+                noise = {drawn: one} if sample is not None and world.sigma else {}
                 return alike.combined(1, Parts(noise, {}), 1)
             step = x.value.combined(1, Parts({}, {X: one}), -1)
             if {X} & {*step.own, *step.mean} or world.kappa is None or world.sigma:
@@ -123,6 +124,10 @@ class _Functions:
             return alike.combined(1, Parts({self._moved(step): one}, {}), 1)
 
         return SlopeVector(world, parts, True)
+
+    def sample(self, slot: Any) -> Sample:
+        """Draw a sample, which is the name of its noise."""
+        return Sample()
 
     def _moved(self, step: Parts) -> Moved:
         """Return what the gradients of the clients differ by, after a step from the model.

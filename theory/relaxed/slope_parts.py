@@ -18,7 +18,7 @@ from certibit.theory.worlds.symbolic.exact_numbers import Rational
 
 NOT_A_STEP = "is no step along the gradient of f"
 X, G = "x", "gradient"
-"""Names of the model and of the gradients; noise is called by its sample slot, units by numbers."""
+"""Names of the model and of the gradients; noise is called by its sample, units by numbers."""
 
 ZERO = RationalFunction.of(0)
 

@@ -11,12 +11,15 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
+from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.compressed_gd import CompressedGD
 from certibit.solvers.methods.marina import MARINA
 from certibit.solvers.methods.page import PAGE
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.relaxed.certify_clipped import certify_clipped
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 
 
 @dataclass(frozen=True)
@@ -25,14 +28,20 @@ class AttackOnDescent:
 
     name: str
     method: Method
-    functions: FunctionClass
+    functions: FunctionClass | RelaxedFunctions
     sentence: str = ""
     most: float = 0.0
+
+    def certified(self) -> Any:
+        """Return the certificate."""
+        if isinstance(self.functions, RelaxedFunctions):
+            return certify_clipped(self.method, self.functions)
+        return certify_descent(self.method, self.functions)
 
     def answer(self) -> tuple[str, bool]:
         """Return what is said of it, and whether that is not as it should be."""
         try:
-            found = certify_descent(self.method, self.functions)
+            found = self.certified()
         except Refusal as refusal:
             said = str(refusal)
             return said, not re.search(self.sentence, said)
@@ -135,6 +144,17 @@ class Chosen(PAGE):
         return replace(s, x=x, g=mean(channel.send(problem.grad(x, sample=xi))))
 
 
+@dataclass(frozen=True)
+class TwiceClipped(ClippedSGD):
+    """Clipped SGD that also adds the difference of two samples of one slot."""
+
+    name: ClassVar[str] = "two samples of one slot"
+
+    def communicate(self, s, problem, channel):
+        g, again = (mean(problem.grad(s.x, sample=0)) for _ in range(2))
+        return replace(s, x=s.x - self.clip(g) - 100 * (g - again))
+
+
 def smooth(n: int, **constants: Any) -> FunctionClass:
     return FunctionClass.nonconvex(n, L=1.0, **constants)
 
@@ -144,7 +164,7 @@ TWO = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0), ClientClass(3, -1.0, 
 DRAWN = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0, omega=1.0)] * 2)
 
 
-def attack(method: Method, functions: FunctionClass, *said: Any) -> AttackOnDescent:
+def attack(method: Method, functions: Any, *said: Any) -> AttackOnDescent:
     return AttackOnDescent(method.name, method, functions, *said)
 
 
@@ -155,4 +175,5 @@ ATTACKS_ON_DESCENTS = [
     attack(WeightedPAGE(0.05, 0.4), replace(TWO, noise=SAMPLED), "not of a class of them"),
     attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
     attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
+    attack(TwiceClipped(0.2, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1)),
 ]
