@@ -10,16 +10,16 @@ from certibit.theory.export.step_in_file import (
     places_of_end,
     solutions_of,
     unknown_in_blocks,
+    written_classes,
     written_form,
     written_number,
     written_vector,
 )
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.symbolic_step import SymbolicStep
-from certibit.theory.worlds.symbolic.exact_numbers import exact_parameters, rational, rationals
+from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
 from certibit.theory.worlds.symbolic.frames import same_point
 from certibit.theory.worlds.symbolic.interpolation import end_of
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
@@ -37,7 +37,7 @@ def certificate_file(proof: Certificate) -> dict[str, Any]:
         "unknowns": [free_unknowns(step, kernel) for kernel in kernels],
         "certificate": {
             "counts": [int(one.count) for one in proof.functions.kinds],
-            "classes": _classes(proof.functions),
+            "classes": written_classes(proof.functions),
             "evaluations": [*evaluations_of(step, kernels), *solutions_of(kernels)],
             "psi": written_form(now),
             "expected": written_form(after),
@@ -47,15 +47,6 @@ def certificate_file(proof: Certificate) -> dict[str, Any]:
             ],
         },
     }
-
-
-def _classes(functions: FunctionClass) -> list[dict[str, str]]:
-    """Return the constants of the classes of clients, of g and the server, and of the average."""
-    kinds = range(-1, len(functions.kinds))
-    rows = [(*functions.curvature(kind), functions.contraction(kind)) for kind in (*kinds[1:], -1)]
-    if functions.L_f is not None:
-        rows.append((exact_parameters(functions).average_convexity, functions.L_f, 1.0))
-    return [dict(zip(("mu", "L", "alpha"), map(written_number, row), strict=True)) for row in rows]
 
 
 def _inequality(

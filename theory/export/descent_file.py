@@ -25,6 +25,7 @@ from certibit.theory.export.step_in_file import (
     places_of_end,
     solutions_of,
     unknown_in_blocks,
+    written_classes,
     written_form,
     written_number,
     written_vector,
@@ -63,7 +64,7 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
     now, after = rational_step.psi(weights)
     written: dict[str, Any] = {
         "counts": [int(one.count) for one in functions.kinds],
-        "classes": _classes(functions),
+        "classes": written_classes(functions),
         "assumptions": [writer.assumption(one) for one in writer.assumptions.values()],
         "solution": int(functions.has_solution),
         "evaluations": [*evaluations_of(step, writer.kernels), *solutions_of(writer.kernels)],
@@ -242,17 +243,3 @@ def _assumptions(functions: FunctionClass) -> dict[str, Assumption]:
         f"{one.name} {number}" if every.count(one) > 1 else one.name: one
         for number, one in enumerate(every)
     }
-
-
-def _classes(functions: FunctionClass) -> list[dict[str, str]]:
-    """Return the constants of the classes of clients, of the server, and of the average."""
-    kinds = range(-1, len(functions.kinds))
-    rows = [
-        (*functions.curvature(kind), functions.contraction(kind), functions.kinds[kind].omega)
-        for kind in kinds[1:]
-    ]
-    rows.append((*functions.curvature(-1), functions.contraction(-1), functions.omega_down))
-    if functions.L_f is not None:
-        rows.append((functions.average_convexity, functions.L_f, 1, 0))
-    names = "mu", "L", "alpha", "omega"
-    return [dict(zip(names, map(written_number, row), strict=True)) for row in rows]

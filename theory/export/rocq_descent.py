@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from certibit.theory.descent.descent_certificate import DescentCertificate
@@ -12,15 +11,14 @@ from certibit.theory.export.rocq_file import THEORY
 from certibit.theory.export.rocq_words import (
     DEEPER,
     LINE,
-    WIDTH,
+    Places,
     rocq_constants,
-    rocq_evaluation,
     rocq_list,
     rocq_nested,
     rocq_number,
     rocq_record,
     rocq_squares,
-    rocq_told,
+    rocq_text,
 )
 
 DESCENTS = Path(__file__).with_name("descents.v")
@@ -105,21 +103,14 @@ def rocq_descent(proof: DescentCertificate) -> str:
     promise = str(proof).splitlines()[-1].replace("f*)", "f_inf)")  # *) would end the comment
     claim = f"{written['about']}: {promise} with c = {proof.exact}, e = {proof.exact_e}"
     claim += f", d = {proof.exact_dissimilarity}." if proof.functions.zeta else "."
-    return f"""\
-(* {fill(claim, WIDTH, subsequent_indent="   ")}
-
-{ABOUT}
-   The unknowns, by blocks:
-{rocq_told(written["unknowns"])} *)
-
-{THEORY.read_text(encoding="utf-8")}{DESCENTS.read_text(encoding="utf-8")}
+    body = f"""\
 (** * The descent *)
 
 Local Open Scope Q_scope.
 
 Definition the_counts : list nat := {rocq_list(file["counts"])}%nat.
 
-Definition the_evaluations : list evaluation := {rocq_list(words.evaluations, LINE)}.
+Definition the_evaluations : list evaluation := {rocq_list(words.places.evaluations, LINE)}.
 
 Definition this_step : descent_step := {rocq_record(fields, LINE)}.
 
@@ -135,9 +126,8 @@ Theorem certified : descends this_step c e d.
 Proof.
   apply descent_sound with (y := proof); vm_compute; reflexivity.
 Qed.
-
-Print Assumptions certified.
 """
+    return rocq_text(claim, ABOUT, written["unknowns"], [THEORY, DESCENTS], body)
 
 
 class _Words:
@@ -145,14 +135,8 @@ class _Words:
 
     def __init__(self, file: dict[str, Any]) -> None:
         self.file = file
-        single = [(one["class"], (i,)) for i, one in enumerate(file["evaluations"])]
-        self.places: dict[tuple[Any, tuple[int, ...]], None] = dict.fromkeys(single)
+        self.places = Places(file)
         self.facts: dict[str, int] = {}
-
-    @property
-    def evaluations(self) -> list[str]:
-        """The evaluations, then the averages that inequalities use."""
-        return [rocq_evaluation(*place, self.file) for place in self.places]
 
     def used(self, one: dict[str, Any]) -> str:
         """Return the multiplier of a fact, and its number."""
@@ -184,11 +168,8 @@ class _Words:
                 numbers.append(assumption.get("zeta", "0"))
             points = [f"{rocq_list(places)}%nat" for places in ends]
             return " ".join([ASSUMPTIONS[name], *map(rocq_number, numbers), *points])
-        return f"interpolates {' '.join(str(self._place(one['class'], end)) for end in ends)}"
-
-    def _place(self, kind: int, places: list[int]) -> int:
-        self.places.setdefault((kind, tuple(places)))
-        return list(self.places).index((kind, tuple(places)))
+        numbers = (self.places.number(one["class"], end) for end in ends)
+        return f"interpolates {' '.join(map(str, numbers))}"
 
     def message(self, one: dict[str, Any]) -> str:
         """Return a message: what is sent, what is lost, and at most how much."""

@@ -2,23 +2,21 @@
 
 from fractions import Fraction
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.export.rocq_words import (
     DEEPER,
     LINE,
-    WIDTH,
+    Places,
     rocq_constants,
-    rocq_evaluation,
     rocq_form,
     rocq_list,
     rocq_nested,
     rocq_number,
     rocq_record,
     rocq_squares,
-    rocq_told,
+    rocq_text,
 )
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.rational_step import RationalStep
@@ -38,9 +36,6 @@ ABOUT = """\
 """
 """What stands above a certificate."""
 
-Place = tuple[int, tuple[int, ...]]
-"""A class, and the numbers of the evaluations that stand for it: one, or all of an average."""
-
 
 def rocq_file(proof: Certificate) -> str:
     """Return a proof as a file that ``coqc`` or ``rocq compile`` accepts.
@@ -55,31 +50,27 @@ def rocq_file(proof: Certificate) -> str:
     multiples = {name: rational(y) for name, y in proof.multipliers.items()}
     left = step.left(weights, rational(proof.exact), multiples)
     certificate = written["certificate"]
-    places = _places(certificate)
-    interpolations = [one for one in certificate["inequalities"] if "from" in one]
+    places = Places(certificate)
+    interpolations = [
+        f"({rocq_number(one['multiplier'])}, "
+        f"({', '.join(str(places.number(one['class'], one[end])) for end in ('from', 'to'))})%nat)"
+        for one in certificate["inequalities"]
+        if "from" in one
+    ]
     shortened = [one for one in certificate["inequalities"] if "error" in one]
     classes = certificate["classes"]
     fields = {
         "sizes": f"{rocq_list(len(block) for block in now.blocks)}%nat",
         "counts": f"{rocq_list(certificate['counts'])}%nat",
         "classes": rocq_list(map(rocq_constants, classes), DEEPER),
-        "evaluations": rocq_list(
-            (rocq_evaluation(*place, certificate) for place in places), DEEPER
-        ),
+        "evaluations": rocq_list(places.evaluations, DEEPER),
         "contracting": rocq_list((_shortened(one, classes) for one in shortened), DEEPER),
         "known": str(len(now.values)),
         "psi": rocq_form(certificate["psi"]),
         "after": rocq_form(certificate["expected"]),
     }
     multipliers = {
-        "interpolations": rocq_list(
-            (
-                f"({rocq_number(one['multiplier'])}, ({_index(one, 'from', places)}, "
-                f"{_index(one, 'to', places)})%nat)"
-                for one in interpolations
-            ),
-            DEEPER,
-        ),
+        "interpolations": rocq_list(interpolations, DEEPER),
         "contractions": rocq_list(
             f"({rocq_number(one['multiplier'])}, {place}%nat)"
             for place, one in enumerate(shortened)
@@ -88,14 +79,7 @@ def rocq_file(proof: Certificate) -> str:
         "squares_of_psi": rocq_squares(now),
     }
     claim = f"{written['about']}: E[Psi+] <= (1 - {proof.exact}) Psi."
-    return f"""\
-(* {fill(claim, WIDTH, subsequent_indent="   ")}
-
-{ABOUT}
-   The unknowns, by blocks:
-{rocq_told(written["unknowns"])} *)
-
-{THEORY.read_text(encoding="utf-8")}
+    body = f"""\
 (** * The certificate *)
 
 Local Open Scope Q_scope.
@@ -110,25 +94,8 @@ Theorem certified : contracts this_step decrease.
 Proof.
   apply sound with (y := proof); vm_compute; reflexivity.
 Qed.
-
-Print Assumptions certified.
 """
-
-
-def _places(certificate: dict[str, Any]) -> list[Place]:
-    """Return all evaluations, then the averages that inequalities use."""
-    single = [(one["class"], (i,)) for i, one in enumerate(certificate["evaluations"])]
-    used = (
-        (one["class"], tuple(one[end]))
-        for one in certificate["inequalities"]
-        for end in ("from", "to")
-        if end in one
-    )
-    return list(dict.fromkeys([*single, *used]))
-
-
-def _index(one: dict[str, Any], end: str, places: list[Place]) -> int:
-    return places.index((one["class"], tuple(one[end])))
+    return rocq_text(claim, ABOUT, written["unknowns"], [THEORY], body)
 
 
 def _shortened(one: dict[str, Any], classes: list[dict[str, str]]) -> str:

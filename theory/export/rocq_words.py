@@ -1,7 +1,9 @@
-"""Numbers, lists, records and forms as Rocq (Coq) reads them."""
+"""Numbers, lists, records, forms and files as Rocq (Coq) reads them."""
 
 from collections.abc import Iterable
 from fractions import Fraction
+from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from certibit.theory.proofs.rational_algebra import Rationals, ldl
@@ -66,9 +68,41 @@ def _columns(block: Rationals) -> list[tuple[Rational, list[Rational]]]:
     return [(pivot, lower[:, k].tolist()) for k, pivot in enumerate(pivots) if pivot]
 
 
-def rocq_told(unknowns: list[list[str]]) -> str:
-    """Return the names of the unknowns, for a comment."""
-    return "\n".join(f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
+def rocq_text(
+    claim: str, about: str, unknowns: list[list[str]], theories: Iterable[Path], body: str
+) -> str:
+    """Return a file: a comment about it, what all such files have in common, and its own part."""
+    told = "\n".join(f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
+    theory = "".join(path.read_text(encoding="utf-8") for path in theories)
+    return f"""\
+(* {fill(claim, WIDTH, subsequent_indent="   ")}
+
+{about}
+   The unknowns, by blocks:
+{told} *)
+
+{theory}
+{body}
+Print Assumptions certified.
+"""
+
+
+class Places:
+    """The numbers of the evaluations of a file, and of the averages that inequalities use."""
+
+    def __init__(self, file: dict[str, Any]) -> None:
+        self.file = file
+        single = enumerate(file["evaluations"])
+        self._numbers = {(one["class"], (place,)): place for place, one in single}
+
+    def number(self, kind: int, places: list[int]) -> int:
+        """Return the number of an evaluation, or of the average of those of all classes."""
+        return self._numbers.setdefault((kind, tuple(places)), len(self._numbers))
+
+    @property
+    def evaluations(self) -> list[str]:
+        """The evaluations, then the averages that have a number by now."""
+        return [rocq_evaluation(*place, self.file) for place in self._numbers]
 
 
 def rocq_record(fields: dict[str, str], between: str = " ") -> str:

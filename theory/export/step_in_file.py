@@ -48,6 +48,20 @@ def _word(value: Any) -> str:
     return str(value.value if isinstance(value, Exact) else value)
 
 
+def written_classes(functions: FunctionClass) -> list[dict[str, str]]:
+    """Return the constants of the classes of clients, of g and the server, and of the average."""
+    kinds = range(len(functions.kinds))
+    omegas = [*(one.omega for one in functions.kinds), functions.omega_down]
+    rows = [
+        (*functions.curvature(kind), functions.contraction(kind), omega)
+        for kind, omega in zip((*kinds, -1), omegas, strict=True)
+    ]
+    if functions.L_f is not None:
+        rows.append((exact_parameters(functions).average_convexity, functions.L_f, 1.0, 0.0))
+    names = "mu", "L", "alpha", "omega"
+    return [dict(zip(names, map(written_number, row), strict=True)) for row in rows]
+
+
 def free_unknowns(step: SymbolicStep, kernel: Rationals) -> list[str]:
     """Return the names of the unknowns that are free in a block."""
     names = [""] * step.basis.size
