@@ -97,6 +97,14 @@ def lost(file, message):
         assert "expected" not in noise or at_solution(file, message)
     if law == "difference":  # of the noises of one sample at two points, whose distance is given
         parts["difference"] = 0 if "at" in message else noise["difference"] ** 2
+        points = [
+            one["point"] for one in file["evaluations"] if not any(map(any, one["point"][1:]))
+        ]
+        distances = (total((1, x), (-1, y)) for x in points for y in points)
+        assert "at" in message or (len(counts) == 1 and message["vector"] in distances)
+        if "with" in message:
+            starts = starts_of(file, message)
+            assert not any(any(v[start:]) for v, start in zip(message["vector"], starts))
     n = sum(counts)
     count = counts[kind] if kind < len(counts) else n
     shares = [count, *(int(kind == i) for i in range(len(counts)))]
@@ -136,6 +144,7 @@ def smooth(file, one):
 
 def joint(file, message):
     """Return omega_joint (1/n) sum_i |v_i|^2 - |mean noise|^2 for clients that draw together."""
+    assert (len(file["counts"]), message["class"]) == (1, 0)
     sent = square(file, [message["vector"]])
     return total((file["omega_joint"], sent), (-1, square(file, mean(file, [message["noise"]]))))
 
@@ -198,10 +207,15 @@ def vanishing(file, one):
     return form(file, blocks)
 
 
+def starts_of(file, message):
+    """Return the places of the first noise of a sample, in all blocks."""
+    (first,) = (each for law, each in file["messages"][message["with"]].items() if law in LAWS)
+    return [w.index(1) if any(w) else len(w) for w in first]
+
+
 def before(file, message, place, known):
     """Whether what is known was known before a sample, or is a gradient at a point that was."""
-    (first,) = (each for law, each in file["messages"][message["with"]].items() if law in LAWS)
-    starts = [w.index(1) if any(w) else len(w) for w in first]
+    starts = starts_of(file, message)
     earlier = [
         one["gradient"][place]
         for one in file["evaluations"]
@@ -223,7 +237,8 @@ def require_sense(file):
     met = [(one["gradient"], one["point"]) for one in file["evaluations"]]
     losses = [one[law] for one in file["messages"] for law in set(one) & set(LAWS)]
     met += zip(losses, (one["vector"] for one in file["messages"]), strict=True)
-    assert len({str(one) for one in losses}) == len(losses), "one error of two messages"
+    unknown = [str(one) for one, _ in met if any(map(any, one))]
+    assert len(set(unknown)) == len(unknown), "one unknown of two"
     for unknown, needed in met:
         for entries, before in zip(unknown, needed, strict=True):
             place = entries.index(1) if any(entries) else len(entries)

@@ -44,7 +44,7 @@ def test_the_checker_accepts_what_is_written(name, label):
 
 def test_the_checker_is_short_and_needs_nothing():
     text = PAGE.read_text(encoding="utf-8")
-    assert len(list(filter(str.strip, text.splitlines()))) < 280
+    assert len(list(filter(str.strip, text.splitlines()))) < 290
     imported = re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)
     assert set(imported) == {"json", "sys", "fractions", "pathlib", "check_certificate"}
 
@@ -250,7 +250,55 @@ def dissimilarity_as_noise():
     return file
 
 
+def with_message(file, law, vector, unknown=None, **more):
+    """Return a file with one more message, of which a multiple of 0 is used."""
+    nothing = [["0"] * len(block) for block in file["psi"]["blocks"]]
+    message = {"class": 0, "vector": vector, law: unknown or nothing} | more
+    number = len(file["messages"])
+    file["messages"].append(message)
+    file["inequalities"].append({"multiplier": "0", "message": number, "joint": 0})
+    return file
+
+
+def sampled_again(place):
+    """One sample is taken again at a distance that is said to be an entry of an evaluation."""
+    file = descent("sgd", "stochastic")
+    file["noise"]["difference"] = "1"
+    first, last = file["evaluations"][0], file["evaluations"][1]
+    distance = {
+        "point": [
+            [str(Fraction(a) - Fraction(b)) for a, b in zip(x, y, strict=True)]
+            for x, y in zip(last["point"], first["point"], strict=True)
+        ],
+        "gradient": first["gradient"],
+    }
+    return with_message(file, "difference", distance[place], **{"with": 0})
+
+
+def a_sample_at_a_point_that_depends_on_it():
+    return sampled_again("point")
+
+
+def a_sample_at_points_of_the_clients():
+    return sampled_again("gradient")
+
+
+def noise_of_the_server_as_joint():
+    file = descent("marina", "joint")
+    file = with_message(file, "noise", units(file, 0), **{"class": 1})
+    file["inequalities"][-1]["joint"] = 1
+    return file
+
+
+def a_gradient_as_noise():
+    file = descent("sgd", "stochastic")
+    first, last = file["evaluations"][0], file["evaluations"][1]
+    return with_message(file, "noise", first["gradient"], last["gradient"])
+
+
 FORGED = [
+    a_sample_at_a_point_that_depends_on_it, a_sample_at_points_of_the_clients,
+    noise_of_the_server_as_joint, a_gradient_as_noise,
     a_sample_that_is_not_at_the_solution, changes_of_two_samples_compared,
     changes_of_one_sample_as_orthogonal, dissimilarity_as_noise,
     noises_of_one_sample_as_orthogonal, a_sample_at_three_points,
