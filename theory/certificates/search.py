@@ -28,6 +28,9 @@ from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.orbits import StepCost, orbits
 
+APART = 0.2
+"""Distance of the first points of a search, in logarithms."""
+
 Objective = Literal["bits", "rounds", "gradients"]
 
 Price = Callable[[StepCost], float]
@@ -203,10 +206,13 @@ def best_parameters(
     """Return the parameters with the lowest cost found from a start, and this cost.
 
     All positive real parameters are varied on a logarithmic scale by the simplex method of Nelder
-    and Mead; ``accuracy`` is that of these logarithms.
+    and Mead, with so many ``evaluations`` at most. It stops where a product of step sizes is as
+    large as it may be, far from the best of them; so it also begins from where the cost stops
+    falling along one of the step sizes. ``accuracy`` is that of the logarithms.
     """
     names, values = _free_parameters(start)
     roles = card_of(start).roles
+    known: dict[tuple[float, ...], float] = {}
 
     def made(x: NDArray[np.float64]) -> Method:
         logarithms = zip(names, x, strict=True)
@@ -214,23 +220,42 @@ def best_parameters(
         return replace(start, **changes)
 
     def cost_at(x: NDArray[np.float64]) -> float:
-        try:
-            return cost(made(x))
-        except Refusal:
-            return math.inf
+        place = tuple(x.tolist())
+        if place not in known:
+            known[place] = math.inf
+            with suppress(Refusal):
+                known[place] = cost(made(x))
+        return known[place]
 
-    simplex = np.array(values) + 0.2 * np.eye(len(names) + 1, len(names), k=-1)
-    options: Any = {
-        "maxfev": evaluations,
-        "xatol": accuracy,
-        "fatol": accuracy / 100,
-        "initial_simplex": simplex,
-    }
-    with np.errstate(invalid="ignore"):
-        found = scipy.optimize.minimize(
-            cost_at, np.array(values), method="Nelder-Mead", options=options
-        )
-    return made(found.x), float(found.fun)
+    units, origin = APART * np.eye(len(names)), np.array(values)
+    ends = [
+        _along(cost_at, origin, unit)
+        for name, unit in zip(names, units, strict=True)
+        if roles.get(name) is Role.STEP_SIZE
+    ]
+    farthest = min(ends, key=cost_at, default=origin)
+    begins = [origin] if farthest is origin else [origin, farthest]
+    options: Any = {"maxfev": evaluations, "xatol": accuracy, "fatol": accuracy / 100}
+    found = []
+    for begin in begins:
+        options["initial_simplex"] = begin + np.vstack([0 * origin, units])
+        with np.errstate(invalid="ignore"):
+            one = scipy.optimize.minimize(cost_at, begin, method="Nelder-Mead", options=options)
+        found.append(one)
+    best = min(found, key=lambda one: one.fun)
+    return made(best.x), float(best.fun)
+
+
+def _along(
+    cost_at: Callable[[NDArray[np.float64]], float],
+    start: NDArray[np.float64],
+    unit: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return where the cost stops falling along a unit, or against it, in steps that double."""
+    here, step = start, unit if cost_at(start + unit) < cost_at(start) else -unit
+    while cost_at(here + step) < cost_at(here):
+        here, step = here + step, 2 * step
+    return here
 
 
 def certified_cost(
