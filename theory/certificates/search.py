@@ -117,8 +117,8 @@ def optimise(
     weights : "fixed" or "free"
         As in :func:`~certibit.theory.certificates.certify.certify`; free ones take longer.
     evaluations : int
-        Largest number of programmes per simplex; a start has two where a larger or smaller step size
-        alone is better.
+        Largest number of programmes per simplex; a start has two where another step size alone is
+        better.
     starts : int, optional
         Search only from the best so many rules and compressors; by default, from all.
 
