@@ -168,8 +168,8 @@ class _Words:
                 numbers.append(assumption.get("zeta", "0"))
             points = [f"{rocq_list(places)}%nat" for places in ends]
             return " ".join([ASSUMPTIONS[name], *map(rocq_number, numbers), *points])
-        numbers = (self.places.number(one["class"], end) for end in ends)
-        return f"interpolates {' '.join(map(str, numbers))}"
+        evaluations = (self.places.number(one["class"], end) for end in ends)
+        return f"interpolates {' '.join(map(str, evaluations))}"
 
     def message(self, one: dict[str, Any]) -> str:
         """Return a message: what is sent, what is lost, and at most how much."""

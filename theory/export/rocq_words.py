@@ -93,7 +93,9 @@ class Places:
     def __init__(self, file: dict[str, Any]) -> None:
         self.file = file
         single = enumerate(file["evaluations"])
-        self._numbers = {(one["class"], (place,)): place for place, one in single}
+        self._numbers: dict[tuple[int, tuple[int, ...]], int] = {
+            (one["class"], (place,)): place for place, one in single
+        }
 
     def number(self, kind: int, places: list[int]) -> int:
         """Return the number of an evaluation, or of the average of those of all classes."""
