@@ -17,8 +17,9 @@ class ReferencePoint(Theorem):
     of one sample, gamma <= 1/(L_f + 6 A/n) gives tau = max{1 - gamma mu, 1 - p/2}.
     Psi = |x - x*|^2 + (w/p) (f(w) - f*), w = max{8 A gamma^2/n, 2 gamma (1 - gamma (L + 2 A/n))},
     which are equal at the largest step if L_f = L. Proved by us, as Kovalev, Horvath, Richtarik,
-    arXiv:1901.08689, Theorem 5, for n = 1 and gamma <= 1/(6 L), whose Psi has the mean square of
-    the sampled gradients at w, less those at x*, for its bound 2 L (f(w) - f*).
+    arXiv:1901.08689 (number and text of the theorem not checked), for n = 1 and gamma <= 1/(6 L),
+    whose Psi has the mean square of the sampled gradients at w, less those at x*, for its bound
+    2 L (f(w) - f*).
 
     Proof. E|g|^2 is |grad f(x)|^2 plus the variance, at most 2 L_f (f(x) - f*) + (4 A/n) (f(x) - f*
     + f(w) - f*), and E f(w+) = (1 - p) f(w) + p f(x). With <grad f(x), x - x*> >= f(x) - f* +

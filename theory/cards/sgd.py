@@ -51,7 +51,8 @@ class ExpectedSmoothness(_Distance):
     With (1/n) sum_i E|xi_i(x) - xi_i(x*)|^2 <= 2 A (f(x) - f*) for the noises of one sample, and
     the variance sigma^2 at the solution, 0 < gamma <= 1/(2 (L_f + A/n)) gives tau = 1 - gamma mu
     and e = 2 gamma^2/n. Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtarik, arXiv:1901.09401,
-    Theorem 3.1, whose constant of expected smoothness is L_f + A/n here.
+    whose constant of expected smoothness is L_f + A/n here; the number of the theorem, 3.1 from
+    memory, was not checked.
     """
 
     title = "SGD, expected smoothness"

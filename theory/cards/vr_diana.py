@@ -19,9 +19,9 @@ class ShiftsAndReferencePoint(Theorem):
     omega_av L + 6 q A) give tau = max{1 - gamma mu, 1 - alpha/2, 1 - p/2}. Psi = |x - x*|^2
     + (4 omega_av/alpha) gamma^2 (1/n) sum_i |h_i - grad f_i(x*)|^2 + (w/p) (f(w) - f*) with the
     larger w of 8 q A gamma^2 and 2 gamma (1 - gamma (L + 6 omega_av L + 2 q A)), which are equal at
-    the largest step if L_f = L. Proved by us; the theorem of Horvath, Kovalev, Mishchenko, Stich,
-    Richtarik, arXiv:1904.05115, has gamma <= 1/(L (1 + 36 (omega + 1)/n)) where A is L: this is
-    less.
+    the largest step if L_f = L. Proved by us; in Horvath, Kovalev, Mishchenko, Stich, Richtarik,
+    arXiv:1904.05115, it is gamma <= 1/(L (1 + 36 (omega + 1)/n)) where A is L, as we remember it
+    without having checked it: this is less.
 
     Proof. Let G_i and h_i be less grad f_i(x*), and V = 4 A (f(x) - f* + f(w) - f*), which bounds
     the mean variance of the g_i. The mean square of the step is at most gamma^2 times |mean G_i|^2

@@ -18,7 +18,7 @@ class CompressedSampledDifferences(DescentTheorem):
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample
     and s = omega_av L_tilde^2 + (omega_av + 1/n) difference^2,
     gamma <= 1/(L_f + sqrt(s (1 - p)/p)) gives c = gamma/2. Gorbunov, Burlachenko, Li, Richtarik,
-    arXiv:2102.07845, Theorem 3.1, where omega_av = omega/n.
+    arXiv:2102.07845, where omega_av = omega/n; the number of the theorem was not checked.
     Psi = f(x) - inf f + (gamma/(2 p)) |g - grad f(x)|^2.
     """
 

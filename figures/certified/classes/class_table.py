@@ -1,9 +1,10 @@
 """Methods by classes of functions: their theorems, certificates, and reasons for none."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tqdm import tqdm
 
@@ -21,27 +22,33 @@ from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, SHARED_MINIMISE
 from certibit.theory.certificates.certify import certify
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 
 N, OMEGA = 10, 1.0
 """Clients, one for methods that need a shared minimiser; and the variance of compressors."""
 
-CLASSES = ("strongly convex", "convex", "PL", "nonconvex", "stochastic", "(L0, L1)")
+_FACTOR = "strongly convex, stochastic"
+
+CLASSES = ("strongly convex", _FACTOR, "convex", "PL", "nonconvex", "stochastic", "(L0, L1)")
 """The columns."""
 
 _UP_TO_ZETA = ("nonconvex", "stochastic")
 """Over these clients of a method for a shared minimiser differ by zeta, up to which it descends."""
 
+_SAMPLES_NOTHING = "it samples no gradients"
+
 _CAPTION = (
     "T: a published theorem on the card, t: one that is proved by us, c: a certificate that is "
     f"computed now, with n = {N} clients (1 for EF and compressed GD), omega = {OMEGA:g} or alpha "
     f"= 1/2, L = {L:g}, and the step of a rule or one that is 10 to 1000 times smaller. Strongly "
-    f"convex: a factor, mu = 1. Convex: f - f*. PL: a factor, |grad f|^2 >= 2 mu (f - inf f) with "
-    "mu = 1 and f_i that need not be convex. Nonconvex: |grad f|^2. Stochastic: the same with "
-    "noise of gradients. (L0, L1): T of runs of methods that clip, c of one step, f(x+) <= f(x) - "
-    "c min(eta G^2, gamma G), G = |grad f(x)|, of CELGC for equal f_i. A number is that of the "
-    "sentence below."
+    "convex: a factor, mu = 1; stochastic: with e sigma^2 and samples that are smooth in "
+    "expectation, A = L, or else of bounded variance. Convex: f - f*. PL: a factor, |grad f|^2 >= "
+    "2 mu (f - inf f) with mu = 1 and f_i that need not be convex. Nonconvex: |grad f|^2. "
+    "Stochastic: the same with noise of gradients. (L0, L1): T of runs of methods that clip, c of "
+    "one step, f(x+) <= f(x) - c min(eta G^2, gamma G), G = |grad f(x)|, of CELGC for equal f_i. A "
+    "number is that of the sentence below."
 )
 
 
@@ -57,6 +64,7 @@ def class_cells(card: Card) -> tuple[Cell, ...]:
     """Return the cells of a method, by class of functions."""
     stated = {
         "strongly convex": _mark(card.theorems),
+        _FACTOR: _mark(one for one in card.theorems if _allows_noise(one) or one.noise_at_solution),
         "convex": _mark(card.convex),
         "nonconvex": _mark(card.descents),
         "stochastic": _mark(one for one in card.descents if _allows_noise(one)),
@@ -109,11 +117,26 @@ def _certified(card: Card, label: str) -> None:
         method, strongly, smooth = at.method, *map(FunctionClass.of, (at.strongly, at.smooth))
     if smooth.n > 1 and card.method.needs.shared_minimiser and label in _UP_TO_ZETA:
         smooth = replace(smooth, assumptions=(BoundedDissimilarity(1.0, 1.0),))
-    with_some_step(card, method, _asked(label, strongly, smooth))
+    if label == _FACTOR and not card.samples and card.name not in CLIPPING:
+        raise Refusal(_SAMPLES_NOTHING)
+    about = next((one for one in card.theorems if one.noise_at_solution), None)
+    with_some_step(card, method, _asked(label, strongly, smooth, about or "search"))
 
 
-def _asked(label: str, strongly: FunctionClass, smooth: FunctionClass) -> Callable[[Method], None]:
-    """Return the reason why a method is not certified over a class."""
+def _asked(
+    label: str,
+    strongly: FunctionClass,
+    smooth: FunctionClass,
+    potential: Potential | Literal["search"],
+) -> Callable[[Method], None]:
+    """Return the reason why a method is not certified over a class.
+
+    ``potential`` is the Psi of a theorem about samples that are smooth in expectation, if any is.
+    """
+    smooth_samples, bounded = (
+        replace(strongly, noise=noise)
+        for noise in (GradientNoise(expected=strongly.L), GradientNoise())
+    )
     convex, noisy = (
         replace(smooth, mu=0.0),
         replace(smooth, noise=GradientNoise(difference=smooth.L)),
@@ -123,11 +146,17 @@ def _asked(label: str, strongly: FunctionClass, smooth: FunctionClass) -> Callab
     def sampled(method: Method) -> float:
         proof = certify_descent(method, noisy)
         if proof.c > 0 and not (proof.e or proof.dissimilarity or proof.reduces_variance):
-            raise Refusal("it samples no gradients")
+            raise Refusal(_SAMPLES_NOTHING)
         return proof.c
+
+    def factor(method: Method) -> float:
+        with suppress(Refusal):
+            return certify_descent(method, smooth_samples, potential, "potential").c
+        return certify_descent(method, bounded, "search", "potential").c
 
     constants: dict[str, Callable[[Method], float]] = {
         "strongly convex": lambda method: certify(method, strongly).decrease,
+        _FACTOR: factor,
         "convex": lambda method: certify_descent(method, convex).c,
         "PL": lambda method: certify_descent(method, under, measure="potential").c,
         "nonconvex": lambda method: certify_descent(method, smooth).c,
