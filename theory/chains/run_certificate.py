@@ -20,19 +20,24 @@ import numpy as np
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Method
+from certibit.solvers.method import Every, Method
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential
 from certibit.theory.proofs.positivity import Span, positive_by_signs
 from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
 from certibit.theory.theorem import RunPromise
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 ROOM = 8
 """Most unknown vectors of one step."""
 
 ZERO, ONE = RationalFunction.of(0), RationalFunction.of(1)
+
+_ONE_CLIENT = ClientRows.of([range(1)], [range(1)], RationalFunction.each_of)
+"""The layout of vectors: one client."""
 
 Polynomial = tuple[int | Fraction, ...]
 """Coefficients, that of t^0 first."""
@@ -129,7 +134,7 @@ class _Form:
 class _Step:
     """The world of one step: unknown vectors with rational functions of t as coefficients.
 
-    A vector is an array (1, ROOM, 1) of its coefficients; the solution is 0.
+    A vector is opaque, and has the rows (1, ROOM, 1) of its coefficients; the solution is 0.
     """
 
     method: Method
@@ -138,37 +143,57 @@ class _Step:
     points: list[tuple[Array, Array]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.x_star = np.full((1, ROOM, 1), ZERO, dtype=object)
+        self.x_star = ClientArray(np.full((1, ROOM, 1), ZERO, dtype=object), _ONE_CLIENT)
         world: Any = self
-        rest = self.method.start(self.x_star, world, world)
+        if self.method.schedule != Every():
+            raise Refusal(
+                f"{self.method.name} does not communicate at every iteration; runs of any length "
+                "are certified of methods that do"
+            )
+        with watched(self.method.name):
+            rest = self.method.start(self.x_star, world, world)
         self.points = []  # what a start evaluates is forgotten
         self.used = 0
-        self.star = each(lambda x: self.x_star, rest)
-        self.state = each(lambda x: self._unknown(), rest)
-        if any(getattr(rest, one.name).shape != self.x_star.shape for one in fields(rest)):
+        if not all(isinstance(getattr(rest, one.name), ClientArray) for one in fields(rest)):
             raise Refusal(f"a run of {self.method.name} keeps what is no vector of one client")
+        self.star = each(lambda x: self.x_star, rest)
+        self.state = each(lambda x: ClientArray(self._unknown(), _ONE_CLIENT), rest)
+
+    def after(self) -> Any:
+        """Return the state after the step."""
+        world: Any = self
+        with watched(self.method.name):
+            return self.method.communicate(
+                self.method.local_step(self.state, world, world), world, world
+            )
 
     def _unknown(self) -> Array:
         if self.used == ROOM:
             raise Refusal(f"a step of {self.method.name} has more than {ROOM} unknown vectors")
-        vector = self.x_star.copy()
+        vector = np.full((1, ROOM, 1), ZERO, dtype=object)
         vector[0, self.used, 0] = ONE
         self.used += 1
         return vector
 
-    def number(self, x: Array) -> int:
+    def number(self, x: Any) -> int:
         """Return the number of a point where f is evaluated."""
+        rows = rows_of(x, _ONE_CLIENT)
         for number, (point, _) in enumerate(self.points):
-            if (point == x).all():
+            if (point == rows).all():
                 return number
-        self.points.append((x, self._unknown()))
+        self.points.append((rows, self._unknown()))
         return len(self.points) - 1
 
-    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+    def grad(self, x: Any, active: Any = None, sample: Any = None) -> ClientArray:
         """Return the gradient at a point, a new unknown."""
-        return self.points[self.number(x)][1]
+        if not (active is None or active == self.n):
+            raise Refusal(
+                f"{self.method.name} asks some of the clients for gradients; runs of any length "
+                "are certified of methods in which all take part"
+            )
+        return ClientArray(self.points[self.number(x)][1], _ONE_CLIENT)
 
-    def send(self, v: Array) -> Array:
+    def send(self, v: ClientArray) -> ClientArray:
         """Return a vector as it is: nothing is compressed."""
         return v
 
@@ -191,7 +216,7 @@ class _Step:
                 place = self.number(term.point)
                 values[place] = values.get(place, ZERO) + weight
             else:
-                v = term.vectors[0, :, 0]
+                v = rows_of(term.vectors, _ONE_CLIENT)[0, :, 0]
                 matrix = matrix + np.multiply.outer(v, v) * weight
         return _Form(matrix, values)
 
@@ -213,7 +238,7 @@ class _Step:
 
     def _end(self, name: str) -> tuple[Array, Array]:
         if name == "solution":
-            return self.x_star[0, :, 0], self.x_star[0, :, 0]
+            return np.full(ROOM, ZERO, dtype=object), np.full(ROOM, ZERO, dtype=object)
         number = name.removeprefix("point ")
         if not number.isdigit() or int(number) >= len(self.points):
             raise Refusal(f"{name!r} is no point; f is evaluated at {len(self.points)}, from 0")
@@ -238,9 +263,7 @@ def _decrease(method: Method, now: Potential, after: Potential) -> tuple[_Step, 
     """Return Psi - Psi+ of a step, and the world in which it is done."""
     world = _Step(method)
     before = world.psi(now)
-    state: Any = method
-    state = state.communicate(world.state, world, world)
-    return world, before.less(world.psi(after, state))
+    return world, before.less(world.psi(after, world.after()))
 
 
 def _rationals(factors: Sequence[Any]) -> list[Any]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from flint import fmpq_poly
 
+from certibit.theory.worlds.opaque.letters import Opaque
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 
@@ -29,6 +31,13 @@ class RationalFunction:
     def of(cls, x: Any) -> Self:
         """Return a number, or a ratio itself, as a ratio."""
         return x if isinstance(x, cls) else cls(fmpq_poly([rational(x)]), _ONE)
+
+    @classmethod
+    def each_of(cls, x: Any) -> Any:
+        """Return a number, or all numbers of an array, as ratios."""
+        if isinstance(x, np.ndarray):
+            return np.array([cls.of(entry) for entry in x.flat], dtype=object).reshape(x.shape)
+        return cls.of(x)
 
     @classmethod
     def reduced(cls, num: Any, den: Any) -> Self:
@@ -56,7 +65,7 @@ class RationalFunction:
         return bool(self.num)
 
     def __add__(self, other: Any) -> "RationalFunction":
-        if isinstance(other, np.ndarray):
+        if isinstance(other, np.ndarray | Opaque):
             return NotImplemented
         o = RationalFunction.of(other)
         if self.den == o.den:
@@ -64,7 +73,7 @@ class RationalFunction:
         return RationalFunction.reduced(self.num * o.den + o.num * self.den, self.den * o.den)
 
     def __mul__(self, other: Any) -> "RationalFunction":
-        if isinstance(other, np.ndarray):
+        if isinstance(other, np.ndarray | Opaque):
             return NotImplemented
         o = RationalFunction.of(other)
         return RationalFunction.reduced(self.num * o.num, self.den * o.den)
@@ -119,3 +128,5 @@ class RationalFunction:
 _ONE = fmpq_poly([1])
 VARIABLE = RationalFunction(fmpq_poly([0, 1]), _ONE)
 """The unknown itself."""
+
+Real.register(RationalFunction)  # a number for every value of the unknown

@@ -1,11 +1,14 @@
 """Bounds on runs of any length: proved for all T, equal to those of chains, and planted errors."""
 
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
+from certibit.solvers.authoring import WithProbability, mean, where
 from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT, gradient_descent
 from certibit.theory.chains.run_certificate import RunCertificate
 from certibit.theory.quadratic_potential import AtModel
@@ -99,3 +102,61 @@ def test_misfits_are_refused():
         replace(GRADIENT_DESCENT, step={"point 0": (1,)}).verify()
     with pytest.raises(Refusal, match="a step of diana takes uplink"):
         replace(GRADIENT_DESCENT, method=lambda t: DIANA(1, 1)).verify()
+
+
+@dataclass(frozen=True)
+class Squared(GD):
+    """A step against the square of each entry of the gradient."""
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return replace(s, x=s.x - self.gamma * g * g)
+
+
+@dataclass(frozen=True)
+class Compared(GD):
+    """A step that looks at the entries of the gradient."""
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return replace(s, x=s.x - self.gamma * where(g == 0, 2 * g, g))
+
+
+@dataclass(frozen=True)
+class OfDimension(GD):
+    """A step that is that of gradient descent for 8 features."""
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return replace(s, x=s.x - self.gamma * (g.shape[1] - 7) * g)
+
+
+@dataclass(frozen=True)
+class Away(GD):
+    """Gradient descent whose clients move by themselves before each round."""
+
+    def local_step(self, s, problem, channel):
+        return replace(s, x=2 * s.x)
+
+
+@dataclass(frozen=True)
+class Seldom(GD):
+    """Gradient descent that hardly ever communicates."""
+
+    schedule = WithProbability(0.01)
+
+
+@dataclass(frozen=True)
+class OfNobody(GD):
+    """Gradient descent that asks no client for its gradient."""
+
+    def communicate(self, s, problem, channel):
+        nobody = np.zeros((1, 1, 1), dtype=bool)
+        return replace(s, x=s.x - self.gamma * mean(problem.grad(s.x, active=nobody)))
+
+
+@pytest.mark.parametrize("method", [Squared, Compared, OfDimension, Away, Seldom, OfNobody])
+def test_an_attack_has_no_bound_on_whole_runs(method):
+    """Each is gradient descent in the basis of the symbols, or but for what else it does."""
+    with suppress(Refusal):
+        assert not replace(GRADIENT_DESCENT, method=lambda t: method(gamma=1)).verify()
