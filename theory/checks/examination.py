@@ -298,7 +298,8 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     A method without theorems about descents has that of a certificate, if one is found.
     """
     sent, setting = experiment.compressor, Setting.at(experiment)
-    held: list[DescentTheorem | NormTheorem] = []
+    constants: Any = setting.constants
+    held: Sequence[DescentTheorem | NormTheorem] = ()
     factors: list[Theorem] = []
     noise = experiment.problem.noise
     bounded = noise is None or math.isfinite(noise.largest_variance(experiment.problem))
@@ -307,7 +308,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         met = [one for one in card.theorems if not one.unmet(experiment.method, setting)]
         factors = [one for one in met if math.isfinite(noise_of(one, experiment))]
         held = [one for one in card.convex_descents if not one.unmet(experiment.method, setting)]
-    elif isinstance(setting.constants, Constants):
+    elif isinstance(constants, Constants):
         held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
         if not card.descents:
             held = provable_descents(experiment)

@@ -180,8 +180,8 @@ class _Bounded:
 def _bounded(regime: Regime, functions: RelaxedFunctions, growth: GrowthChoice) -> _Bounded | None:
     """Return the best bound of the growth that is proved to hold on a regime, if one is."""
     if growth != "best" or regime.square is not None or not functions.L1:
-        name = "lemma-5" if growth == "lemma-5" else "any-direction"
-        return _holding(regime, functions, GrowthBound(name))
+        bound = GrowthBound("lemma-5" if growth == "lemma-5" else "any-direction")
+        return _holding(regime, functions, bound)
     found = _against(regime, functions, PARTS)
     if found is not None:
         return found

@@ -27,6 +27,9 @@ from certibit.data.relaxed.polynomials import Quartics
 from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
 from certibit.data.relaxed.shapes import Cosh, Steep
 from certibit.solvers.compressors.selector import compressor as make_compressor
+from certibit.solvers.methods.celgc import CELGC
+from certibit.solvers.methods.clipped_sgd import ClippedSGD
+from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
@@ -51,6 +54,9 @@ from certibit.theory.checks.theorem.written_formulas import written_hypotheses, 
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
+from certibit.theory.relaxed.attained_decrease import attained_decrease
+from certibit.theory.relaxed.certify_clipped import certify_clipped
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import ConvexDescentTheorem, RunTheorem, Theorem
 from certibit.theory.tool.compiled import compiled_as_plain
@@ -63,6 +69,14 @@ from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4
 Part = Callable[[], Iterable[Verdict]]
+CLIPPED = [
+    (ClippedSGD(0.25, 0.25), "any-direction"),
+    (ClippedSGD(0.8, 0.8), "best"),
+    (CELGC(0.1, 0.1), "best"),
+    (EPISODE(0.01, 0.01, 4), "best"),
+]
+"""Steps on (L0, L1)-smooth functions, and the bound of their growth."""
+
 CLIENTS = {"compressed-gd": 1}
 """Those of a method whose theorem is not about 3."""
 
@@ -233,6 +247,11 @@ def proof_findings() -> Iterator[Verdict]:
         proved = certify(card.at(where), where, potential="search").decrease
         attained = slowest_decrease(card.at(where), FunctionClass.of(where))
         yield Verdict("the long run is not what is proved", abs(attained / proved - 1), 1e-4)
+    for method, growth in CLIPPED:
+        functions = RelaxedFunctions(1.0, 1.0, 2, kappa=0.3)
+        proof = certify_clipped(method, functions, growth)
+        attained = attained_decrease(method, functions, proof.measure).c
+        yield Verdict("a clipped step decreases by less than is proved", proof.c - attained, 1e-9)
 
 
 def _logistic(n: int, storage: str) -> Callable[[int], LogisticRegression]:

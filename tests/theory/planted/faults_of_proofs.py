@@ -77,5 +77,29 @@ PROOF_FAULTS = [
             "kept = invariants(method, state, problem)",
             "kept = ()",
         ),
+        (
+            "clipping: the growth of f along any step against the gradient",
+            "theory.relaxed.growth_bounds",
+            "(*conditions, u - y, u * (u - y) ** 2 - _turned(L0, L1) * (u + y) ** 2)",
+            "conditions",
+        ),
+        (
+            "clipping: half of the growth of f in any direction",
+            "theory.relaxed.growth_bounds",
+            "Fraction(1, factorial(k))) for k in range(2, TERMS + 1)",
+            "Fraction(1, 2 * factorial(k))) for k in range(2, TERMS + 1)",
+        ),
+        (
+            "clipping: clients that clip all point along the gradient",
+            "theory.relaxed.slope_parts",
+            "(mean * 2 - most + tau)",
+            "(mean * 2 + most + tau)",
+        ),
+        (
+            "clipping: gradients that do not change within a round",
+            "theory.relaxed.growth_bounds",
+            "return (_series(ratio, ratio.at(0)) * ratio**2 + ratio + 1).at(0)",
+            "return (ratio * 0 + 1).at(0)",
+        ),
     ]
 ]

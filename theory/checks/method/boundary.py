@@ -20,7 +20,12 @@ from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.checks.method.whole_runs import largest_share
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ContractionPromise, ConvergenceTheorem, DescentPromise
+from certibit.theory.theorem import (
+    ContractionPromise,
+    ConvergenceTheorem,
+    DescentPromise,
+    RunPromise,
+)
 from certibit.theory.verdict import ROUNDING, Verdict, searched
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.linearity import linear_compressor
@@ -164,6 +169,7 @@ def promised_and_worst(
         return promise.factor, worst_case(experiment, theorem)
     if isinstance(promise, DescentPromise):
         return 1.0, worst_case(experiment, theorem, promise.c)
+    assert isinstance(promise, RunPromise)
     return 1.0, largest_share(theorem, promise, experiment, Budget(iterations=STEPS))[0]
 
 
