@@ -32,6 +32,9 @@ from certibit.theory.worlds.symbolic.exact_numbers import Rational, exact_parame
 MOST = 200
 """Regimes of a step at most."""
 
+C = rational(1) / 2
+"""Length of a step, times L1, at which gradients are evaluated at most."""
+
 
 @dataclass(frozen=True)
 class Regime:
@@ -132,8 +135,8 @@ class _Functions:
     def _moved(self, step: Parts) -> Moved:
         """Return what the gradients of the clients differ by, after a step from the model.
 
-        |grad f_i(x + D) - grad f_i(x)| <= (L0 + L1 |grad f_i(x)|) (e - 1) |D| for L1 |D| <= 1, by
-        Gronwall's inequality as in :mod:`~certibit.theory.relaxed.growth_bounds`.
+        |grad f_i(x + D) - grad f_i(x)| <= (L0 + L1 |grad f_i(x)|) ((e^C - 1)/C) |D| for L1 |D| <= C
+        by Gronwall's inequality, as in :mod:`~certibit.theory.relaxed.growth_bounds`; here C = 1/2.
         """
         world = self.world
         for one in world.moved:
@@ -141,8 +144,8 @@ class _Functions:
                 return one
         L0, L1, length = rational(self.L0), rational(self.L1), world.length(step)
         steep = world.largest_gradient() * L1 + L0
-        world.assumed.append(1 - length * L1)
-        radius = steep * length * (exponential_above(rational(1)) - 1)
+        world.assumed.append(C - length * L1)
+        radius = steep * length * ((exponential_above(C) - 1) / C)
         world.moved.append(Moved(len(world.moved), radius, step))
         return world.moved[-1]
 
