@@ -279,7 +279,10 @@ def _searched(
         psi = family.potential(family.without_small(weights, small), signed=True)
         with suppress(Refusal):
             if functions.has_solution:
-                psi = psi.times(float(_proof(method, functions, psi, measure, None).scale))
+                scaled = _proof(method, functions, psi, measure, None)
+                if not functions.noise and scaled.exact < enough:
+                    continue
+                psi = psi.times(float(scaled.scale))
             else:
                 psi = psi.times(1 / psi.values)
             proof = _proof(method, functions, psi, measure, least or enough, growth)

@@ -225,8 +225,10 @@ class Screen:
     @property
     def _first_outcomes(self) -> "Screen":
         """The same cases with one outcome each."""
-        parts = (x[..., :1] for x in (self.curvature, self.up, self.down))
-        return Screen(*parts, self.odds[:, :1])
+        curvature, up, down, odds = (
+            x[..., :1] for x in (self.curvature, self.up, self.down, self.odds)
+        )
+        return Screen(curvature, up, down, odds)
 
     def _world(self, first: int, times: int = 1) -> QuadraticBatch:
         """Return the batch of the first choices, each repeated."""
