@@ -217,7 +217,8 @@ def _contracting(
     For a given c the form is one linear programme; c is searched between 0 and 1. Where gradients
     are stochastic, e is the smallest for ``least`` with this form.
     """
-    family, programme = forms_of_class(method, functions, Measure("gap"))
+    points = functions.has_solution
+    family, programme = forms_of_class(method, functions, Measure("gap"), points=points)
     best: Descent | None = None
     low, high = ZERO, rational(1)
     while best is None or high > low * (1 + NEAR):
@@ -234,8 +235,12 @@ def _contracting(
         else:
             high = c
     weights = tuple(float(fraction(w)) for w in best.weights)
-    weights = weights[: len(weights) - len(family.start.points)]
-    psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:]))
+    count = len(weights) - len(family.start.points)
+    psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:count]))
+    if points:
+        units = zip(weights[count:], family.start.gap_weights, strict=True)
+        gaps = tuple(weight * unit for weight, unit in units)
+        psi = replace(psi, points=family.start.points, gap_weights=gaps)
     return _proof(method, functions, psi, Measure("potential"), least)
 
 

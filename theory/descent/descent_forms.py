@@ -85,8 +85,11 @@ def forms_of_class(
     measure: Measure,
     growth: Fraction = NONE,
     at_rest: bool = False,
+    points: bool = False,
 ) -> tuple[Family, DescentProgramme]:
     """Return all quadratic forms, and the programme of the best of them.
+
+    With ``points`` Psi may have f - f* at other points than the model, where there is a solution.
 
     Where functions have no solution, ``at_rest`` leaves out gradients at the model: Psi is then
     f - inf f where a state is at rest about it.
@@ -95,14 +98,14 @@ def forms_of_class(
         family = Family.of(method, functions, gradients=False)
     else:
         family = Family.largest(method, functions)
-    if functions.has_solution:
+    if functions.has_solution and not points:
         family = family.without_points()
     spread = family.start.spread()
     step, start = step_and_start(method, functions, spread, measure, growth, trusted=True)
     step, start = step.weighted, start and start.weighted(step)
     count = len(step.now)
     sizes = list(map(rational, family.unit[-count:]))
-    squares = range(count - len(family.start.points))
+    squares = range(count if points else count - len(family.start.points))
     if start:
         along = movement(step.symbols, 0)
         unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)

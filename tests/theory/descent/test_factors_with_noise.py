@@ -155,3 +155,15 @@ def test_misfits_are_refused():
     for expected in (-1.0, math.inf, "1"):
         with pytest.raises(Refusal, match="no expected smoothness"):
             GradientNoise(expected=expected)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("n", "gamma"), [(1, 0.143), (10, 0.625)])
+def test_a_search_has_what_the_theorem_of_a_second_point_has(n, gamma):
+    """Without f(w) - f* it found less than the theorem of L-SVRG."""
+    noisy = FunctionClass(n, mu=0.01, L=1.0, noise=GradientNoise(expected=1.0))
+    method, theorem = LSVRG(gamma=gamma, p=0.02 * gamma), CARDS["l-svrg"].theorems[0]
+    found = certify_descent(method, noisy, measure="potential")
+    stated = certify_descent(method, noisy, theorem, "potential")
+    assert found.verify() == found.c > 1.04 * stated.c
+    assert found.potential.points == ("w",)
