@@ -81,7 +81,7 @@ def test_colours_can_be_told_apart_without_red_or_green_receptors(blind, panel):
     """Distances in RGB after the projections of Vienot, Brettel and Mollon (1999)."""
     methods = {curve.method for curve in panel.curves}
     colours = [method_look(method)[0] for method in sorted(methods)]
-    assert len(colours) in (8, 9)
+    assert len(colours) >= 8
     to_lms = np.array(
         [[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.02996, 0.18431, 1.46709]]
     )

@@ -21,6 +21,7 @@ WITH_RULES = {
     "fedcomgate natural": ["damped"],
     "ef21 top-k:2": ["paper", "best"],
     "econtrol top-k:2": ["largest"],
+    "ef-bv top-k:2": ["paper"],
     "ef21p-diana two-way(rand-k:2;top-k:2)": ["largest"],
     "locodl-both-ways two-way(rand-k:2;rand-k:2)": ["balanced"],
     "marina rand-k:2": ["paper"],
