@@ -1,4 +1,4 @@
-"""Vectors of one step as sums of the model, gradients, noise, unit vectors, and comparisons.
+"""Vectors of one step as sums of the model, gradients, noise and unit vectors, and comparisons.
 
 Coefficients are rational functions of G = |grad f(x)|. A comparison of norms has one answer on an
 interval of G; where it has two the interval is cut (`Cut`), and where noise decides both answers
@@ -73,7 +73,7 @@ class Turned:
 
 @dataclass(frozen=True)
 class Moved:
-    """What gradients differ by at a point ``of`` the step and at the model; ``radius`` at most."""
+    """The changes grad f_i(x + D) - grad f_i(x) after a step ``of`` D, at most ``radius`` long."""
 
     number: int
     radius: RationalFunction
