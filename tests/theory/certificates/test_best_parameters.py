@@ -1,5 +1,6 @@
 """The largest step, what a step costs, and the search for the best parameters."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.marina import MARINA
 from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
@@ -98,3 +100,19 @@ def test_what_only_a_search_believes_is_not_optimal(monkeypatch):
     where, card = setting(3, 1.0, 20.0, 10, sent), METHODS["marina"]
     assert found.method in [card.at(where, rule) for rule in card.rules]
     assert found.certificate.decrease > 0
+
+
+def test_a_search_goes_along_the_limit_of_a_product(monkeypatch):
+    """Where one step size may be larger the smaller the other one is, one simplex stops early."""
+
+    def cost(method):
+        product = method.K * method.eta_l * method.eta_g
+        limit = 0.01 / method.eta_g**0.5
+        return math.inf if product > limit or method.eta_l > 0.002 else -math.log(product)
+
+    start, best = SCAFFOLD(5, 5e-5, 1.0, 10), -math.log(0.01)
+    _, found = search_module.best_parameters(start, cost, 40)
+    assert found < best + 0.2
+    monkeypatch.setattr(search_module, "_along", lambda cost, begin, unit: begin)
+    _, alone = search_module.best_parameters(start, cost, 40)
+    assert alone > best + 0.5
