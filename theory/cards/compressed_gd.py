@@ -68,5 +68,5 @@ CARD = Card(
     identities=(lambda c, n: (CompressedGD(0.9 / c.L), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE},
     colour="#AA9944",
-    marker="2",
+    marker="H",
 )

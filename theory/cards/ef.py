@@ -71,5 +71,5 @@ CARD = Card(
     identities=(lambda c, n: (EF(0.9 / c.L), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE},
     colour="#8877EE",
-    marker="1",
+    marker="D",
 )

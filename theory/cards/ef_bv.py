@@ -155,5 +155,5 @@ CARD = Card(
     ),
     roles={"gamma": Role.STEP_SIZE},
     colour="#CC3311",
-    marker="4",
+    marker="d",
 )
