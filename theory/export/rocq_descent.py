@@ -163,11 +163,11 @@ class _Words:
         ends = [one[at] for at in ("at", "from", "to") if at in one]
         if "assumption" in one:
             name, *_ = assumption = self.file["assumptions"][one["assumption"]]
-            numbers = [assumption[name]]
+            constants = [assumption[name]]
             if name == "bounded dissimilarity":
-                numbers.append(assumption.get("zeta", "0"))
+                constants.append(assumption.get("zeta", "0"))
             points = [f"{rocq_list(places)}%nat" for places in ends]
-            return " ".join([ASSUMPTIONS[name], *map(rocq_number, numbers), *points])
+            return " ".join([ASSUMPTIONS[name], *map(rocq_number, constants), *points])
         evaluations = (self.places.number(one["class"], end) for end in ends)
         return f"interpolates {' '.join(map(str, evaluations))}"
 

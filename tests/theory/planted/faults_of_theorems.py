@@ -4,6 +4,25 @@ from planting import fault
 
 THEOREM_FAULTS = [
     fault(
+        "ef-bv theorem: 3 gamma mu",
+        "theory.cards.ef_bv",
+        ("max(1 - m.gamma * setting.mu", "max(1 - 3 * m.gamma * setting.mu"),
+        on="ef-bv",
+    ),
+    fault(
+        "ef-bv: the step without noise is lax",
+        "theory.cards.ef_bv",
+        ("L_tilde * lost)", "L_tilde * 0)"),
+        on="ef-bv",
+    ),
+    fault(
+        "ef-bv rule: lambda_ = nu = 1",
+        "theory.cards.ef_bv",
+        ("(1.0 if own > 1 - SLACK else own for own in best)", "(1.0 for own in best)"),
+        on="ef-bv",
+        compressor="rand-k:2",
+    ),
+    fault(
         "gd theorem: factor (1 - gamma mu)^4",
         "theory.formulas.gradient_step",
         ("max((1 - gamma * mu) ** 2,", "max((1 - gamma * mu) ** 4,"),
