@@ -59,6 +59,7 @@ def by_rule(name: str, n: int, kappa: float, d: int = 2, rule: str | None = None
     """Return a method with the parameters of a rule, and the setting they are for."""
     card = METHODS[name]
     where = setting(n, 1.0, kappa, d, compressor(CLASSES[card.method.needs.compressor]))
+    where = replace(where, by_variance=card.method.needs.by_variance)
     return card.at(where, rule), where
 
 

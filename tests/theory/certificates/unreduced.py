@@ -64,11 +64,15 @@ class Noisy(Scripted):
         self.unknowns, self.noises = unknowns, []
         self.contractive = needs.compressor == "contractive"
         self.noisy_down = needs.downlink == "unbiased"
+        self.biased = family.bias is not None
         self.alpha, self.alpha_down = family.alpha, family.alpha_down
+        if self.biased:
+            self.alpha = 1 - family.bias**2
 
     def uplink(self, v, cohort=None):
         if self.contractive:
-            return self.send(v + self.error(v, self.n, self.alpha), cohort)
+            noise = self.noise(v, self.n) if self.biased else 0 * v
+            return self.send(v + self.error(v, self.n, self.alpha) + noise, cohort)
         return self.send(v + self.noise(v, self.n), cohort)
 
     def noise(self, v, senders):
