@@ -53,6 +53,13 @@ class ClientClass:
             )
         FunctionClass(1, self.mu, self.L, omega=self.omega, alpha=self.alpha)
 
+    @property
+    def described(self) -> str:
+        """The class in words."""
+        alpha = "" if self.alpha is None else f", alpha = {self.alpha:g}"
+        omega = f", omega = {self.omega:g}" if self.omega else ""
+        return f"{self.count} of the f_i with mu = {self.mu:g}, L = {self.L:g}{omega}{alpha}"
+
 
 @dataclass(frozen=True)
 class FunctionClass:
@@ -144,6 +151,7 @@ class FunctionClass:
             )
         if not isinstance(self.noise, GradientNoise | None):
             raise Refusal(f"noise = {self.noise!r} is no GradientNoise; give GradientNoise()")
+        self._require_all_in_classes()
         for one in self.assumptions:
             if not isinstance(one, Assumption):
                 raise Refusal(
@@ -151,6 +159,15 @@ class FunctionClass:
                     "own with the base Assumption"
                 )
             one.require_possible(self.average_smoothness)
+
+    def _require_all_in_classes(self) -> None:
+        """Refuse a number of clients that is not that of the classes."""
+        count = sum(one.count for one in self.classes)
+        if self.classes and count != self.n:
+            raise Refusal(
+                f"n = {self.n} is not the number of clients of the classes, {count}; make the "
+                "class with FunctionClass.of_classes"
+            )
 
     def _contraction_of(self, bias: float) -> float | None:
         """Return alpha of compressors of a bias and the variance omega; None if it is not above 0.
@@ -403,8 +420,9 @@ class FunctionClass:
             and (value or field.name != "omega_down")
         )
         constants += ", deterministic contractions" * self.deterministic
+        classes = [one.described for one in self.classes]
         more = [*self.assumptions, *filter(None, [self.noise])]
-        return ", ".join([f"all functions with {constants}", *map(repr, more)])
+        return ", ".join([f"all functions with {constants}", *classes, *map(repr, more)])
 
     @property
     def omega_av(self) -> float:

@@ -240,3 +240,13 @@ def test_runs_that_diverge_stay_within_the_classes():
     )
     with pytest.raises(Refusal, match="compressors differ"):
         divergence(DIANA(gamma=0.1, alpha=0.1), unlike)
+
+
+def test_a_certificate_says_which_classes_it_is_about():
+    """GD(1) has 1 - 0.81 on x^2/20, which is 0.1-convex: a class of other clients is named."""
+    narrow = FunctionClass(2, 0.1, 1.0, classes=(ClientClass(2, 0.9, 1.0),))
+    proof = certify(GD(1.0), narrow)
+    assert proof.decrease > 0.9
+    assert "2 of the f_i with mu = 0.9, L = 1" in repr(proof)
+    with pytest.raises(Refusal, match="n = 5 is not the number of clients of the classes, 2"):
+        replace(narrow, n=5)
