@@ -201,7 +201,7 @@ def test_parameters_of_the_least_total_cost():
     """Where a received bit costs as much, rand-1 is not worth its rounds: k and gamma change."""
     sent = [compressor(f"rand-k:{k}") for k in (1, 20)]
     up, both = (
-        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30, downlink=c)
+        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=12, downlink=c)
         for c in (0.0, 10.0)
     )
     totals = [objective_value(found.cost, "bits", 10.0) for found in (up, both)]
