@@ -5,7 +5,17 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
+from certibit import (
+    ADIANA,
+    AGD,
+    DIANA,
+    GD,
+    FunctionClass,
+    Refusal,
+    Squares,
+    certify_run,
+    certify_steps,
+)
 from certibit.theory.chains.chain import Chain
 from certibit.theory.quadratic_potential import AtModel
 
@@ -105,6 +115,30 @@ def test_a_potential_that_changes_with_the_parameters_is_no_chain():
     assert 0.107 < chain.factor == chain.verify()
     own = [certify_steps(method, functions, 1, Moving()).links[0] for method in methods]
     assert Chain(tuple(own), (1, 1)).verify() == math.inf
+
+
+class Gathered:
+    """|z - x*|^2 where ADIANA starts with y = z = w and the gradients at w as shifts."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        shifts = Squares(1 / setting.n, s.h - s.gradient)
+        return Squares(1.0, s.z - star.z), Squares(1.0, s.y - s.z), Squares(1.0, s.w - s.z), shifts
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("steps", "certified"), [(2, 0.2336), (4, 0.1411), (8, 0.06835)])
+def test_compressed_acceleration_with_growing_momentum_is_certified(steps, certified):
+    """ADIANA over convex functions; a proof with three times a step size is none."""
+    functions = FunctionClass(10, 0.0, 1.0, omega=1.0)
+    methods = [
+        ADIANA(2 / (t + 4), 0.3, eta=0.4, gamma=0.1 * (t + 4), alpha=0.5, beta=1.0, p=0.5)
+        for t in range(steps)
+    ]
+    chain = certify_run(methods, functions, Gathered())
+    assert chain.verify() == chain.factor == pytest.approx(certified, rel=1e-3)
+    first, *others = chain.links
+    longer = replace(first, method=replace(first.method, gamma=3 * first.method.gamma))
+    assert Chain((longer, *others), chain.counts).verify() == math.inf
 
 
 def test_misfits_are_refused():
