@@ -203,6 +203,7 @@ def test_planted_a_probability_that_is_forgotten_is_seen(monkeypatch):
     assert not on_huber_functions(LazyRuns(), LAZY, "half").holds
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "rule"), [("diana", "b"), ("scaffnew", "paper"), ("adiana", None)]
 )
