@@ -222,7 +222,8 @@ def proved(file, regime):
     low, high, kink = regime["low"], regime["high"], file["gamma"] / file["eta"]
     assert min(fresh, reach, spread) >= 0
     assert fresh <= reach**2
-    assert all(nonnegative(one, low, high, []) for one in (known, turned, radius))
+    straight = (along,) if turned else ()
+    assert all(nonnegative(one, low, high, []) for one in (known, turned, radius, *straight))
     length, square = along * G + known + turned + reach + spread, None
     if known or turned or toward or spread:
         square = length**2

@@ -52,7 +52,7 @@ def clipped_file(proof: ClippedCertificate) -> dict[str, Any]:
 
 
 def _written(regime: Regime, proof: RegimeProof) -> dict[str, Any]:
-    apart = regime.length - regime.along * SLOPE - regime.known - regime.turned
+    pointing = regime.along * SLOPE + regime.known + regime.turned + regime.spread
     return {
         "low": str(proof.low),
         "high": None if proof.high is None else str(proof.high),
@@ -61,9 +61,9 @@ def _written(regime: Regime, proof: RegimeProof) -> dict[str, Any]:
         "known": _ratio(regime.known),
         "turned": _ratio(regime.turned),
         "fresh": _number(regime.fresh),
-        "reach": "0" if regime.toward else _number(apart),
+        "reach": _number(regime.length - pointing),
         "toward": _ratio(regime.toward),
-        "spread": _number(apart) if regime.toward else "0",
+        "spread": _number(regime.spread),
         "radius": _ratio(regime.radius),
         "assumed": list(map(_ratio, regime.assumed)),
         "growth": proof.bound.name,

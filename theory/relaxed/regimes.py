@@ -60,6 +60,8 @@ class Regime:
         The sum of the factors of the unit vectors.
     toward : RationalFunction
         The least inner product with grad f(x)/G of what clients clip on their own, less its sign.
+    spread : RationalFunction
+        The largest length of that.
     radius : RationalFunction
         See above; 0 without unit vectors.
     length : RationalFunction
@@ -75,6 +77,7 @@ class Regime:
     known: RationalFunction
     turned: RationalFunction
     toward: RationalFunction
+    spread: RationalFunction
     radius: RationalFunction
     length: RationalFunction
     assumed: tuple[RationalFunction, ...] = ()
@@ -82,7 +85,7 @@ class Regime:
     @property
     def square(self) -> RationalFunction | None:
         """The mean of |D|^2, or a bound; None where D is a multiple of the gradient."""
-        apart = self.known or self.turned or self.toward
+        apart = self.known or self.turned or self.spread
         if not (self.fresh or apart):
             return None
         if apart:
@@ -160,6 +163,8 @@ class _Channel:
         self.world = world
 
     def send(self, v: Any, mask: Any = None) -> Any:
+        if mask is not None:
+            _only("sends a part of a vector", "send all of it")
         return v
 
     def broadcast(self, v: Any, mask: Any = None) -> Any:
@@ -268,7 +273,7 @@ def _read(model: Parts, world: SlopeWorld) -> Regime:
     if model.own or step.pop(X, ZERO) != RationalFunction.of(1):
         _only("moves the model by a multiple of itself, or leaves one of every client", "move x")
     along = -step.pop(G, ZERO)
-    fresh = known = turned = toward = radius = ZERO
+    fresh = known = turned = toward = spread = radius = ZERO
     length = along * world.sign(along) * SLOPE
     for name, factor in step.items():
         size = factor * world.sign(factor)
@@ -282,9 +287,10 @@ def _read(model: Parts, world: SlopeWorld) -> Regime:
             radius = name.radius if world.sign(name.radius - radius) > 0 else radius
         elif isinstance(name, Clipped):
             toward = toward + size * name.toward
+            spread = spread + size * name.length
         elif isinstance(name, Moved) or name in world.revealed:
             known = known + size * world.size(name)
         else:
             fresh = fresh + factor**2 * (world.sigma**2 / world.n)
-    parts = along, fresh, known, turned, toward, radius, length
+    parts = along, fresh, known, turned, toward, spread, radius, length
     return Regime(world.span, world.answers, *parts, tuple(world.assumed))

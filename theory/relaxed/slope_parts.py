@@ -67,8 +67,8 @@ class Turned:
     """The unit vectors of g + (noise of length at most ``radius``), one of each client."""
 
     number: int
-    radius: RationalFunction
     of: Any = field(compare=False, repr=False)
+    radius: RationalFunction
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,10 @@ class Moved:
 
 @dataclass(frozen=True)
 class OwnUnit:
-    """The unit vectors of the clients' gradients, of which only clipping makes use."""
+    """The unit vectors of the clients' gradients and more, of which only clipping makes use."""
+
+    number: int
+    of: Any = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ class Clipped:
     line through (-tau, -gamma) and (U, gamma), which is gamma (2 m + tau - U)/(U + tau) at m.
     """
 
+    number: int
+    of: Any = field(compare=False, repr=False)
     toward: RationalFunction
     length: RationalFunction
 
@@ -139,7 +144,7 @@ class SlopeWorld:
     moved: list[Moved] = field(default_factory=list)
     asked: list[bool] = field(default_factory=list)
     revealed: set[Any] = field(default_factory=set)
-    units: list[Turned] = field(default_factory=list)
+    named: list[Turned | OwnUnit | Clipped] = field(default_factory=list)
 
     @property
     def alike(self) -> bool:
@@ -186,14 +191,16 @@ class SlopeWorld:
     def clip(self, one: PerClient, clipped: Parts, plain: Parts) -> Parts:
         """Return what a choice of every client is, which has to be to clip its vector."""
         v, none = one.vector, Parts({}, {})
-        eta, gamma = plain.own.get(G, ZERO), clipped.own.get(OwnUnit(), ZERO)
-        right = (v.combined(eta, none, 0), Parts({OwnUnit(): gamma}, {})) == (plain, clipped)
+        unit = self._name(OwnUnit, v)
+        eta, gamma = plain.own.get(G, ZERO), clipped.own.get(unit, ZERO)
+        right = (v.combined(eta, none, 0), Parts({unit: gamma}, {})) == (plain, clipped)
         if not (right and gamma == eta * one.limit and self.sign(eta) > 0):
             refuse(NOT_A_STEP, "lets every client choose by its own norm", "clip v at gamma/eta")
         off = self.noise_radius(v)
         most, mean, tau = self.largest_gradient() + off, SLOPE - off, one.limit
         toward = gamma * (mean * 2 - most + tau) / (most + tau)
-        return Parts({Clipped(toward, gamma): RationalFunction.of(1)}, {})
+        name = self._name(Clipped, (plain, clipped), toward, gamma)
+        return Parts({name: RationalFunction.of(1)}, {})
 
     def constant(self, ratio: RationalFunction) -> Rational:
         """Return a ratio that is a number."""
@@ -229,17 +236,22 @@ class SlopeWorld:
 
     def turned(self, v: Parts) -> Parts:
         """Return the directions of a vector with noise, or of the clients' gradients."""
+        one = RationalFunction.of(1)
         if G in v.own:
-            return Parts({OwnUnit(): RationalFunction.of(1)}, {})
-        radius = self.noise_radius(v)
+            return Parts({self._name(OwnUnit, v): one}, {})
         ratio = v.mean.get(G, ZERO)
         if self.constant(ratio) != 1:
             refuse(NOT_A_STEP, "takes the direction of a multiple of noise", "take that of q")
-        unit = next((u for u in self.units if u.of == v), Turned(len(self.units), radius, v))
-        if unit not in self.units:
-            self.units.append(unit)
-        one = RationalFunction.of(1)
+        unit = self._name(Turned, v, self.noise_radius(v))
         return Parts({unit: one}, {}) if v.own else Parts({}, {unit: one})
+
+    def _name(self, kind: type, of: Any, *bounds: RationalFunction) -> Any:
+        """Return the name of vectors made of others: one name for the same vectors only."""
+        for one in self.named:
+            if isinstance(one, kind) and one.of == of:
+                return one
+        self.named.append(kind(len(self.named), of, *bounds))
+        return self.named[-1]
 
 
 def _rational_roots(ratio: RationalFunction) -> list[Rational]:

@@ -211,7 +211,7 @@ def _noisy(world: SlopeWorld, v: Parts, limit: Any, sign: int, equal: bool) -> b
         if above < 0 or (above == 0 and equal == (sign < 0)):
             return sign < 0
         return PerClient(v, limit, sign > 0)
-    far = SLOPE * world.constant(v.mean.get(G, ZERO))
+    far = SLOPE * abs(world.constant(v.mean.get(G, ZERO)))
     if world.sign(far - radius - limit) > 0:
         return sign > 0
     if world.sign(far + radius - limit) < 0:

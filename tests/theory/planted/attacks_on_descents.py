@@ -11,6 +11,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
+from certibit.solvers.clipping import norm, unit
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.compressed_gd import CompressedGD
 from certibit.solvers.methods.marina import MARINA
@@ -155,6 +156,65 @@ class TwiceClipped(ClippedSGD):
         return replace(s, x=s.x - self.clip(g) - 100 * (g - again))
 
 
+@dataclass(frozen=True)
+class TwiceClippedByClients(ClippedSGD):
+    """Clipped steps of the clients, and the difference of those by two samples."""
+
+    name: ClassVar[str] = "two clipped samples"
+
+    def communicate(self, s, problem, channel):
+        g, again = (self.clip(problem.grad(s.x, sample=k)) for k in (0, 1))
+        return replace(s, x=s.x - mean(channel.send(g + 100 * (g - again))))
+
+
+@dataclass(frozen=True)
+class OtherDirection(ClippedSGD):
+    """Clipping of gradients, in directions of noisy ones."""
+
+    name: ClassVar[str] = "clipping in another direction"
+
+    def communicate(self, s, problem, channel):
+        g, noisy = problem.grad(s.x), problem.grad(s.x, sample=0)
+        step = where(norm(g) > self.tau, self.gamma * unit(noisy), self.eta * g)
+        return replace(s, x=s.x - mean(channel.send(step)))
+
+
+@dataclass(frozen=True)
+class NegativeNorm(ClippedSGD):
+    """Gradient descent that steps up where a sampled -g is long."""
+
+    name: ClassVar[str] = "the norm of -g"
+
+    def communicate(self, s, problem, channel):
+        g, noisy = (mean(channel.send(problem.grad(s.x, sample=k))) for k in (None, 0))
+        return replace(s, x=where(norm(-noisy) > self.tau, s.x + 100 * g, s.x - self.clip(g)))
+
+
+@dataclass(frozen=True)
+class Silent(ClippedSGD):
+    """Clipped SGD that sends its steps where they are long, which they never are."""
+
+    name: ClassVar[str] = "steps that are not sent"
+
+    def communicate(self, s, problem, channel):
+        step = self.clip(mean(problem.grad(s.x)))
+        return replace(s, x=s.x - channel.send(step, norm(step) > 2 * self.gamma))
+
+
+@dataclass(frozen=True)
+class Sideways(ClippedSGD):
+    """Normalised gradient descent, and steps that clients clip by samples of their own.
+
+    These may be at a right angle to grad f: c is that of the bound in any direction.
+    """
+
+    name: ClassVar[str] = "clipped steps to the side"
+
+    def communicate(self, s, problem, channel):
+        own = replace(self, gamma=self.gamma / 10).clip(mean(channel.send(problem.grad(s.x))))
+        return replace(s, x=s.x - own - mean(self.clip(problem.grad(s.x, sample=0))))
+
+
 def smooth(n: int, **constants: Any) -> FunctionClass:
     return FunctionClass.nonconvex(n, L=1.0, **constants)
 
@@ -162,6 +222,7 @@ def smooth(n: int, **constants: Any) -> FunctionClass:
 SAMPLED = GradientNoise(difference=1.0)
 TWO = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0), ClientClass(3, -1.0, 1.0)])
 DRAWN = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0, omega=1.0)] * 2)
+UNLIKE = RelaxedFunctions(1.0, 1.0, 2, sigma=0.1, kappa=0.3)
 
 
 def attack(method: Method, functions: Any, *said: Any) -> AttackOnDescent:
@@ -176,4 +237,9 @@ ATTACKS_ON_DESCENTS = [
     attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
     attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
     attack(TwiceClipped(0.2, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1)),
+    attack(TwiceClippedByClients(0.1, 0.1), UNLIKE, "moves along the direction of a gradient"),
+    attack(OtherDirection(0.1, 0.1), replace(UNLIKE, sigma=3.0), "choose by its own norm"),
+    attack(NegativeNorm(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.1), "bounded length at large"),
+    attack(Sideways(0.04, 0.04), RelaxedFunctions(0.1, 1.0, 2, 0.2, 0.4, 2.0), "", 0.64),
+    attack(Silent(0.1, 0.1), RelaxedFunctions(1.0, 1.0), "sends a part of a vector"),
 ]

@@ -162,6 +162,17 @@ def test_forged_answers_of_noise_are_refused(name):
         assert refused(changed(file, ["regimes", i, "radius"], lambda x: "100"))
 
 
+def test_a_step_along_the_gradient_does_not_shorten_a_turned_one():
+    """D = 0.079 g - 0.1 u at |g| = 1 with <u, g> = 0.8 is 0.06 long, not 0.021: f grows."""
+    file = changed(decrease("without L1"), ["c"], lambda c: "1/10000")
+    at = next(i for i, one in enumerate(file["regimes"]) if one["low"] == one["high"] == "1")
+    own = file["regimes"][at]
+    turned = {"turned": [["1/10"], ["1"]], "radius": [["3/5"], ["1"]], "cuts": [[]] * 4}
+    own |= {"growth": "any-direction", **turned}
+    assert not refused(changed(file, ["regimes", at, "along"], lambda one: [[], ["1"]]))
+    assert refused(changed(file, ["regimes", at, "along"], lambda one: [["-79/1000"], ["1"]]))
+
+
 def test_the_bounds_are_those_of_the_package(monkeypatch):
     """Planted in the checker: a sign in the exponential, and the condition of the bound."""
     right = check_clipped.alternating
