@@ -1,5 +1,6 @@
 """Arrays of any library, with shortcuts for numpy in hot loops."""
 
+from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
@@ -25,14 +26,16 @@ def array_namespace(x: Array) -> ModuleType:
 
 
 def plain_numbers(owner: Any) -> None:
-    """Put plain numbers in the place of numpy's scalars in the fields of a new frozen dataclass.
+    """Put plain numbers in the fields of a new frozen dataclass, for numpy's scalars and fractions.
 
     Arrays with axes stay; a tuple is taken for one of scalars if its first entry is one.
     """
 
     def plain(x: Any) -> Any:
-        if isinstance(x, tuple) and x and isinstance(x[0], np.generic | np.ndarray):
+        if isinstance(x, tuple) and x and isinstance(x[0], np.generic | np.ndarray | Fraction):
             return tuple(map(plain, x))
+        if isinstance(x, Fraction):
+            return float(x)
         if not (isinstance(x, np.generic) or (is_numpy(x) and x.ndim == 0)):
             return x
         number = x.item()

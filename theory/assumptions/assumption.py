@@ -154,7 +154,7 @@ class Assumption:
 def is_constant(value: Any) -> bool:
     """Whether a value is a finite number of at least 0."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    infinite = isinstance(value, float) and math.isinf(value)
+    infinite = isinstance(value, float | np.floating) and math.isinf(value)
     return number and not infinite and bool(value >= 0)
 
 

@@ -120,10 +120,10 @@ def certify_descent(
         raise Refusal(f"least = {least!r} is no c of a descent; give a number above 0")
     if not is_constant(growth):
         raise Refusal(f"growth = {growth!r} is no part of Psi; give a number of at least 0")
-    given = None if least is None else Fraction(least)
+    given = None if least is None else fraction(rational(least))
     functions = class_of_descent(method, functions)
     asked = Measure(measure) if measure else default_measure(functions)
-    grown = Fraction(growth)
+    grown = fraction(rational(growth))
     require_growth(functions, asked, grown)
     if not isinstance(potential, str):
         proof = _proof(method, functions, potential, asked, given, grown)

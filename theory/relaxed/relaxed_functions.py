@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
 
 
@@ -46,6 +47,7 @@ class RelaxedFunctions:
     rho: float = 1.0
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         for name in ("L0", "L1", "sigma"):
             value = getattr(self, name)
             if not 0 <= value < math.inf:

@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,14 +11,19 @@ import pytest
 from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
+from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.gd import GD, State
+from certibit.solvers.methods.page import PAGE
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.chains.attained import attained_factor, attained_log_factor
 from certibit.theory.chains.certify_steps import certify_steps
+from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.relaxed.certify_clipped import certify_clipped
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 
 FUNCTIONS = FunctionClass(n=3, mu=1.0, L=10.0)
 
@@ -54,6 +61,29 @@ def test_single_precision_and_integers_stand_for_themselves():
     assert GD(np.float32(0.1)).gamma == float(np.float32(0.1))
     assert certify(GD(np.float32(0.1)), FUNCTIONS).decrease == pytest.approx(0.19, rel=1e-6)
     assert type(GD(np.int64(1)).gamma) is int
+
+
+def test_fractions_stand_for_themselves():
+    """The step of descents mixed them with floats."""
+    nonconvex = FunctionClass.nonconvex(3, L=1.0)
+    assert GD(Fraction(1, 3)) == GD(1 / 3)
+    assert certify_descent(GD(Fraction(1, 3)), nonconvex).c == pytest.approx(11 / 36, rel=1e-6)
+    found = certify_descent(PAGE(0.1, Fraction(1, 3)), nonconvex, least=np.float32(0.01))
+    assert found.verify() == found.c
+
+
+def test_no_number_is_truncated():
+    """A class with L0 = 1.75 in single precision had the certificates of L0 = 1."""
+    method, (whole, *others) = ClippedSGD(0.2, 0.2), (7 / 4, np.float32(1.75), Fraction(7, 4))
+    for name in ("L0", "L1", "sigma"):
+        constants = {"L0": 1.0, "L1": 1.0}
+        one, *same = (
+            certify_clipped(method, RelaxedFunctions(**constants | {name: x / 16}, n=2))
+            for x in (whole, *others)
+        )
+        assert {one.exact} == {other.exact for other in same}
+    with pytest.raises(Refusal, match="would be rounded to 1"):
+        certify_clipped(method, RelaxedFunctions(Decimal("1.75"), 1.0))
 
 
 def test_a_class_of_functions_takes_numbers_of_numpy():

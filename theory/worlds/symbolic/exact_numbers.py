@@ -29,15 +29,22 @@ def rational(x: Any) -> Rational:
 
     It is a fraction with a small denominator if one rounds to this float, else the decimal number
     that Python prints.
+
+    Raises
+    ------
+    Refusal
+        If it is a number of another type that is not whole.
     """
     if isinstance(x, fmpq):
         return x
     if isinstance(x, Exact):
         return x.value
-    if isinstance(x, float):
+    if isinstance(x, float | np.floating):
         return _of_float(float(x))
     if isinstance(x, Fraction):
         return fmpq(x.numerator, x.denominator)
+    if int(x) != x:
+        raise Refusal(f"{x!r} would be rounded to {int(x)}; give a float or a fraction")
     return fmpq(int(x))
 
 
