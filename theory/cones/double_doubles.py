@@ -54,6 +54,10 @@ class Doubles:
     def __getitem__(self, places: Any) -> "Doubles":
         return Doubles(self.whole[places], self.rest[places])
 
+    def scaled(self, powers: Floats) -> "Doubles":
+        """Return the products with powers of 2, which are exact."""
+        return Doubles(self.whole * powers, self.rest * powers)
+
     def __add__(self, other: "Doubles") -> "Doubles":
         total, lost = _sum(self.whole, other.whole)
         return Doubles(*_sum(total, lost + (self.rest + other.rest)))

@@ -89,7 +89,8 @@ def precisely_changed(turn: Floats, triangles: Doubles) -> Floats:
     across = own[np.ix_(rows, columns)] * own[np.ix_(columns, rows)]
     apart = Doubles.of(np.where(rows == columns, 0.0, 1.0))
     change = own[np.ix_(rows, rows)] * own[np.ix_(columns, columns)] + across * apart
-    return (change @ triangles).whole
+    units = np.exp2(np.frexp(np.abs(change.whole).max(axis=0))[1])  # rows of X have any units
+    return (change.scaled(1 / units) @ triangles.scaled(units[:, None])).whole
 
 
 def congruence(turn: arb_mat) -> arb_mat:

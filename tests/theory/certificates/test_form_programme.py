@@ -142,3 +142,14 @@ def test_triangles_of_changed_coordinates_are_those_of_the_matrix():
         assert found[:, 0] == pytest.approx(expected[rows, columns])
     assert from_triangle(seen) == pytest.approx(expected)
     assert seen @ seen == pytest.approx(np.sum(expected**2))
+
+
+def test_the_units_of_unknowns_lose_no_digits():
+    rng = np.random.default_rng(2)
+    turn, symmetric = rng.standard_normal((2, 5, 5))
+    units = 2.0 ** np.array([0, 60, -60, 30, -90])
+    rows, columns = triangle_places(5)
+    plain = (symmetric + symmetric.T)[rows, columns][:, None]
+    other = Doubles.of(plain / (units[rows] * units[columns])[:, None])
+    found = precisely_changed(turn * units[:, None], other)
+    assert np.array_equal(found, precisely_changed(turn, Doubles.of(plain)))
