@@ -61,7 +61,7 @@ class RunCertificate:
     potential : callable
         Psi_t of step t >= 1, an object with ``lyapunov``; its weights may be functions of t.
     weight : polynomial
-        w.
+        w, without negative coefficients.
     step : mapping
         The multipliers of Psi_(t+1) <= Psi_t, as polynomials in t >= 1. The points are those at
         which Psi_t, the step and Psi_(t+1) evaluate f, in this order.
@@ -101,7 +101,8 @@ class RunCertificate:
         end = last.psi(self.potential(t))
         bound = last.psi(_Bound(t.polynomial(_rationals(self.weight))))
         return (
-            last.proves(end.less(bound), self.end, t)
+            min(self.weight, default=0) >= 0
+            and last.proves(end.less(bound), self.end, t)
             and later[0].proves(later[1], self.step, t)
             and first[0].proves(first[1], self.first, ZERO)
         )

@@ -65,6 +65,15 @@ def test_planted_a_bound_that_is_too_good_is_no_proof(proof):
     assert not replace(proof, weight=(first + Fraction(1, 100), *rest)).verify()
 
 
+def test_a_weight_below_0_bounds_nothing():
+    """That Psi_T >= -(f(x_T) - f*) is true, and does not mean f(x_T) - f* <= -Psi_0."""
+    end = {"point 0 to solution": (1, 1)}
+    assert replace(
+        GRADIENT_DESCENT, weight=(0,), end=end | {"point 0 to solution": (0, 1)}
+    ).verify()
+    assert not replace(GRADIENT_DESCENT, weight=(-1,), end=end).verify()
+
+
 @pytest.mark.parametrize(
     ("proof", "method"),
     [
