@@ -14,8 +14,10 @@ from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
 from certibit.solvers.clipping import norm, unit
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.compressed_gd import CompressedGD
+from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.marina import MARINA
 from certibit.solvers.methods.page import PAGE
+from certibit.theory.assumptions.assumption import Assumption
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import ClientClass, FunctionClass
@@ -215,6 +217,16 @@ class Sideways(ClippedSGD):
         return replace(s, x=s.x - own - mean(self.clip(problem.grad(s.x, sample=0))))
 
 
+@dataclass(frozen=True)
+class BoundedGap(Assumption):
+    """f(x) - inf f <= D, which does not say that it has a constant."""
+
+    D: float
+
+    def at(self, x):
+        return self.D * x.unit - x.value
+
+
 def smooth(n: int, **constants: Any) -> FunctionClass:
     return FunctionClass.nonconvex(n, L=1.0, **constants)
 
@@ -236,6 +248,7 @@ ATTACKS_ON_DESCENTS = [
     attack(WeightedPAGE(0.05, 0.4), replace(TWO, noise=SAMPLED), "not of a class of them"),
     attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
     attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
+    attack(GD(0.5), smooth(2, assumptions=(BoundedGap(0.5),)), "multiple of the number 1"),
     attack(TwiceClipped(0.2, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1)),
     attack(TwiceClippedByClients(0.1, 0.1), UNLIKE, "moves along the direction of a gradient"),
     attack(OtherDirection(0.1, 0.1), replace(UNLIKE, sigma=3.0), "choose by its own norm"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from certibit.data.errors import Refusal
 from certibit.theory.assumptions.infimum import Infimum
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic.exact_numbers import factor_of
@@ -94,7 +95,18 @@ class SharedEvaluation:
 
     @property
     def unit(self) -> Form:
-        """Return the number 1, the last but one of the values."""
+        """Return the number 1, the last but one of the values.
+
+        Raises
+        ------
+        Refusal
+            If no assumption has a constant: then this is the value of an evaluation.
+        """
+        if not self.point.functions.zeta:
+            raise Refusal(
+                "an assumption has a multiple of the number 1 and says that it has none; let its "
+                "has_constant return True"
+            )
         nothing = 0.0 * self.value
         values = nothing.values.copy()
         values[-2] = values[-2] + 1
