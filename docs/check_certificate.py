@@ -117,12 +117,14 @@ def require_sense(file):
     for one in file["classes"]:
         assert all([0 <= one["mu"] < one["L"], 0 < one["alpha"] <= 1]), "constants"
     errors = [one for one in file["inequalities"] if "error" in one and "steps" not in one]
-    assert len({str(one["error"]) for one in errors}) == len(errors), "one error of two messages"
     for one in errors:  # unknowns stand in the order in which a step meets them
-        for error, sent, psi in zip(one["error"], one["vector"], file["psi"]["blocks"]):
+        for b, (error, sent) in enumerate(zip(one["error"], one["vector"])):
             place = error.index(1) if any(error) else len(error)
-            known = error[:place] + error[place + 1 :] + sent[place:]
-            assert not any([*known, *map(any, psi[place : place + 1])]), "an error that is known"
+            rows = file["psi"]["blocks"][b] + [each["gradient"][b] for each in file["evaluations"]]
+            rows = rows + [each["error"][b] for each in errors if each is not one]
+            known = [x for row in rows for x in row[place : place + 1]]
+            known += error[:place] + error[place + 1 :] + sent[place:]
+            assert not any(known), "an error that is known, or of two messages"
 
 
 def told(file):

@@ -230,6 +230,7 @@ def require_sense(file):
     assert all(file["counts"])
     assert len(file["measure"]) < 2
     assert min(file["e"], file["d"], file["growth"]) >= 0
+    assert max((one.get("zeta", 0) for one in file["assumptions"]), default=0) in {0, 1}
     assert min(file.get("omega_joint", 0), *file.get("noise", {0: 0}).values()) >= 0
     for one in file["classes"]:
         assert one["mu"] < one["L"] > 0 <= one["omega"]
@@ -237,8 +238,9 @@ def require_sense(file):
     met = [(one["gradient"], one["point"]) for one in file["evaluations"]]
     losses = [one[law] for one in file["messages"] for law in set(one) & set(LAWS)]
     met += zip(losses, (one["vector"] for one in file["messages"]), strict=True)
-    unknown = [str(one) for one, _ in met if any(map(any, one))]
-    assert len(set(unknown)) == len(unknown), "one unknown of two"
+    for unknown in zip(*(one for one, _ in met)):  # in one block
+        places = [entries.index(1) for entries in unknown if any(entries)]
+        assert len(set(places)) == len(places), "one unknown of two"
     for unknown, needed in met:
         for entries, before in zip(unknown, needed, strict=True):
             place = entries.index(1) if any(entries) else len(entries)

@@ -142,6 +142,32 @@ def twice_the_error():
     return file
 
 
+def twice_the_error_of_all():
+    """The part that all clients share is said to be the error of a vector that is 0, too."""
+    file = forged("ef21")
+    one = next(one for one in file["inequalities"] if "error" in one)
+    nothing = [["0"] * len(part) for part in one["vector"]]
+    error = [one["error"][0], nothing[1]]
+    file["inequalities"].append(one | {"vector": nothing, "error": error, "multiplier": "1000"})
+    return file
+
+
+def gradient_as_an_error():
+    """The gradient after the step, which Psi does not have, is said to be the error of 0."""
+    file = forged("gd")
+    nothing = [["0"] * len(block) for block in file["psi"]["blocks"]]
+    psi = file["psi"]["blocks"][0]
+    new = [
+        one["gradient"]
+        for one in file["evaluations"]
+        if "1" in one["gradient"][0] and set(psi[one["gradient"][0].index("1")]) == {"0"}
+    ]
+    assert new
+    one = {"class": 0, "vector": nothing, "error": new[0], "multiplier": "1000"}
+    file["inequalities"].append(one)
+    return file
+
+
 def of_class(name, kind, **entries):
     file = forged(name)
     file["classes"][kind] |= entries
@@ -175,7 +201,9 @@ FORGED = {
     "Psi is 0": (without_psi, "Psi is 0"),
     "a mean below 0": (negative_mean, "E[Psi+] has a negative part"),
     "an error that is known": (known_error, "an error that is known"),
-    "an error of two messages": (twice_the_error, "one error of two messages"),
+    "an error of two messages": (twice_the_error, "or of two messages"),
+    "a shared error": (twice_the_error_of_all, "or of two messages"),
+    "a gradient as an error": (gradient_as_an_error, "an error that is known"),
 }
 
 

@@ -189,6 +189,16 @@ def one_noise_of_two_messages():
     return file
 
 
+def one_error_of_two_messages_in_a_block():
+    """What all clients lose in the mean is said to be lost of a vector that is 0, too."""
+    file = descent("ef21", "nonconvex")
+    shared, apart = file["messages"][0]["contraction"]
+    nothing = [["0"] * len(part) for part in (shared, apart)]
+    another = {"class": 0, "vector": nothing, "contraction": [shared, nothing[1]]}
+    file["messages"].append(another)
+    return file
+
+
 def one_gradient_twice():
     file = descent("gd", "nonconvex")
     again = dict(file["evaluations"][0], gradient=units(file, len(file["psi"]["blocks"][0]) - 1))
@@ -241,6 +251,13 @@ def changes_of_one_sample_as_orthogonal():
     first = file["messages"][0]["difference"][0]
     file["equalities"].append({"multiplier": "1", "message": 1, "block": 0, "known": first})
     return file
+
+
+def half_of_zeta():
+    """With a quarter of d, which is before the square of the other half, too."""
+    file = descent("local-sgd", "apart")
+    file["assumptions"][1]["zeta"] = "1/2"
+    return file | {"d": str(Fraction(file["d"]) / 4)}
 
 
 def dissimilarity_as_noise():
@@ -303,7 +320,8 @@ FORGED = [
     changes_of_one_sample_as_orthogonal, dissimilarity_as_noise,
     noises_of_one_sample_as_orthogonal, a_sample_at_three_points,
     contraction_as_noise, noise_along_what_follows, gradient_before_its_point,
-    one_noise_of_two_messages, one_gradient_twice, links_of_one_client, joint_and_independent,
+    one_noise_of_two_messages, one_error_of_two_messages_in_a_block,
+    half_of_zeta, one_gradient_twice, links_of_one_client, joint_and_independent,
 ]  # fmt: skip
 
 
