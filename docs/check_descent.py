@@ -226,8 +226,7 @@ def before(file, message, place, known):
 
 def require_sense(file):
     """Assert that constants are some, and that each unknown is met after what it depends on."""
-    assert file["counts"]
-    assert all(file["counts"])
+    assert all([*file["counts"], file["counts"]])
     assert len(file["measure"]) < 2
     assert min(file["e"], file["d"], file["growth"]) >= 0
     assert max((one.get("zeta", 0) for one in file["assumptions"]), default=0) in {0, 1}
