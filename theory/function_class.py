@@ -134,8 +134,9 @@ class FunctionClass:
                 f"mu = {self.mu:g} and L = {self.L:g} describe no class of functions; "
                 "give mu < L and L > 0"
             )
-        for name, omega in (("omega", self.omega), ("omega_down", self.omega_down)):
-            if not omega >= 0:
+        for name in ("omega", "omega_down", "omega_joint"):
+            omega = getattr(self, name)
+            if not (omega is None or omega >= 0):
                 raise Refusal(f"{name} = {omega:g} must be at least 0")
         for name, alpha in (("alpha", self.alpha), ("alpha_down", self.alpha_down)):
             if alpha is not None and not 0 < alpha <= 1:

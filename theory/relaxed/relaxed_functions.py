@@ -54,8 +54,8 @@ class RelaxedFunctions:
                 raise Refusal(f"{name} = {value:g} is no constant of a class; give a number >= 0")
         if self.L0 == self.L1 == 0:
             raise Refusal("L0 = L1 = 0 are the linear functions; give one above 0")
-        if self.n < 1:
-            raise Refusal(f"n = {self.n} clients are none; give at least 1")
+        if not (isinstance(self.n, int) and self.n >= 1):
+            raise Refusal(f"n = {self.n} clients are none; give an integer of at least 1")
         if self.kappa != math.inf or self.rho != 1:
             require_dissimilarity(self.kappa, self.rho)
 

@@ -86,6 +86,18 @@ def test_no_number_is_truncated():
         certify_clipped(method, RelaxedFunctions(Decimal("1.75"), 1.0))
 
 
+@pytest.mark.parametrize("joint", [-0.5, math.nan])
+def test_messages_drawn_jointly_have_a_variance(joint):
+    with pytest.raises(Refusal, match=r"omega_joint = .* must be at least 0"):
+        FunctionClass.nonconvex(4, L=1.0, omega=1.0, omega_joint=joint)
+
+
+@pytest.mark.parametrize("n", [0, 2.5])
+def test_clients_of_relaxed_functions_are_counted(n):
+    with pytest.raises(Refusal, match="clients are none; give an integer"):
+        RelaxedFunctions(1.0, 1.0, n=n)
+
+
 def test_a_class_of_functions_takes_numbers_of_numpy():
     given = FunctionClass(n=np.int64(3), mu=np.float64(1), L=np.float32(10))
     assert given == FUNCTIONS
