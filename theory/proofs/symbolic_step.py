@@ -29,6 +29,7 @@ from certibit.theory.worlds.symbolic.interpolation import (
     local_progress,
 )
 from certibit.theory.worlds.symbolic.kernels import (
+    depends_on,
     kernels_of_blocks,
     unknowns_met,
 )
@@ -275,11 +276,15 @@ def _symbolic_step(
     terms = lyapunov(state, problem)
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
-    kept = invariants(method, state, problem)
+    kept, moved = invariants(method, state, problem), set[int]()
     after: list[Form] = []
     for orbit in found:
         there, channel = world(orbit)
         s = theorem_step(method_, unknown_state(method, there), there, channel)
+        if functions.noise and kept:  # what is kept without noise need not be with it
+            drawn = [one.unknown for one in message_errors if one.law in {"sample", "difference"}]
+            left = map(there.frame.rows, invariants(method, s, there))
+            moved |= {k for k, rows in enumerate(left) if depends_on(rows, drawn)}
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
@@ -291,6 +296,7 @@ def _symbolic_step(
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {one.unknown for one in message_errors}
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
+    kept = tuple(x for k, x in enumerate(kept) if k not in moved)
     kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
     return SymbolicStep(

@@ -27,13 +27,17 @@ from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 
 @dataclass(frozen=True)
 class AttackOnDescent:
-    """A method, and the class whose descent has c at most ``most``, or a refusal's sentence."""
+    """A method, and the class whose descent has c at most ``most``, or a refusal's sentence.
+
+    The mean of |grad f|^2 over a run stays above ``noise`` sigma^2, so that e is above c times it.
+    """
 
     name: str
     method: Method
     functions: FunctionClass | RelaxedFunctions
     sentence: str = ""
     most: float = 0.0
+    noise: float = 0.0
 
     def certified(self) -> Any:
         """Return the certificate."""
@@ -48,7 +52,8 @@ class AttackOnDescent:
         except Refusal as refusal:
             said = str(refusal)
             return said, not re.search(self.sentence, said)
-        return f"c = {found.c:.6g}", bool(self.sentence) or found.c > self.most
+        false = found.c > self.most or found.e < self.noise * found.c
+        return f"c = {found.c:.6g}, e = {found.e:.6g}", bool(self.sentence) or false
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,22 @@ class Chosen(PAGE):
         first = mean(channel.send(problem.grad(s.x, sample=xi)))
         x = channel.broadcast(s.x - self.gamma * first)
         return replace(s, x=x, g=mean(channel.send(problem.grad(x, sample=xi))))
+
+
+@dataclass(frozen=True)
+class Corrected(PAGE):
+    """Steps along what is the gradient at the model as long as no sample has noise."""
+
+    name: ClassVar[str] = "an invariant without noise"
+
+    def communicate(self, s, problem, channel):
+        old = mean(channel.send(problem.grad(s.x, sample=0)))
+        x = channel.broadcast(s.x - self.gamma * s.g)
+        new = mean(channel.send(problem.grad(x, sample=1)))
+        return replace(s, x=x, g=new + (s.g - old) / 2)
+
+    def invariants(self, s, problem):
+        return None
 
 
 @dataclass(frozen=True)
@@ -248,6 +269,7 @@ ATTACKS_ON_DESCENTS = [
     attack(WeightedPAGE(0.05, 0.4), replace(TWO, noise=SAMPLED), "not of a class of them"),
     attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
     attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
+    attack(Corrected(0.1, 0.4), smooth(1, noise=GradientNoise()), "", 1.0, 0.231),
     attack(GD(0.5), smooth(2, assumptions=(BoundedGap(0.5),)), "multiple of the number 1"),
     attack(TwiceClipped(0.2, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1)),
     attack(TwiceClippedByClients(0.1, 0.1), UNLIKE, "moves along the direction of a gradient"),

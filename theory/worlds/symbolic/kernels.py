@@ -12,6 +12,9 @@ from certibit.theory.worlds.ranks import null_space
 from certibit.theory.worlds.symbolic.exact_numbers import rational, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
+SMALL = 10**9
+"""How many times the largest coefficient is that which is rounding."""
+
 
 def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
     """Return the unknowns that occur: gradients and errors of the kinds that have them."""
@@ -37,6 +40,12 @@ def kernels_of_blocks(
         run = frame.differences.get(kind, 0)
         kernels.append(kernel_of([x[:, :, run] for x in relations if count > 1], inside))
     return tuple(kernels)
+
+
+def depends_on(relation: Matrix, unknowns: list[int]) -> bool:
+    """Whether what a step makes of a relation, (rows, basis, R), has some of these unknowns."""
+    size, part = (np.abs(x).max(initial=0) for x in (relation, relation[:, unknowns]))
+    return bool(part * SMALL > size)
 
 
 def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
