@@ -131,6 +131,7 @@ GIVEN = {
     "diana": {**STEP, "alpha": 0.3},
     "scaffold": {"K": 3, "eta_l": 0.1, "eta_g": 1.0, "m": 2},
     "fedcomgate": {"K": 3, "eta": 0.1, "gamma_s": 1.0, "alpha": 0.3},
+    "ef-bv": {**STEP, "lambda_": 0.5, "nu": 0.5},
     "ef21": STEP,
     "econtrol": {**STEP, "b": 0.5},
     "marina": {**STEP, "p": 0.5},

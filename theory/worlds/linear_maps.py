@@ -41,7 +41,7 @@ Matrix = NDArray[np.float64]
 SOLVED = 1e-14
 """Relative size below which what is left at the solution is rounding."""
 
-SEEN = 1e-12
+SEEN = 1e-13
 """Relative size below which a direction is not seen by a potential."""
 
 

@@ -10,7 +10,7 @@ Floats = NDArray[np.float64]
 ZERO = 1e-10
 """Relative size below which a singular value is taken for 0."""
 
-APART = 100.0
+APART = 10.0
 """How many times smaller or larger than that none may be."""
 
 
