@@ -29,8 +29,9 @@ from certibit.theory.worlds.symbolic.interpolation import (
     local_progress,
 )
 from certibit.theory.worlds.symbolic.kernels import (
-    depends_on,
+    Groups,
     kernels_of_blocks,
+    really_kept,
     unknowns_met,
 )
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
@@ -276,15 +277,17 @@ def _symbolic_step(
     terms = lyapunov(state, problem)
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
-    kept, moved = invariants(method, state, problem), set[int]()
+    kept, moved = invariants(method, state, problem), list[tuple[list[Groups], list[Groups]]]()
     after: list[Form] = []
     for orbit in found:
         there, channel = world(orbit)
-        s = theorem_step(method_, unknown_state(method, there), there, channel)
-        if functions.noise and kept:  # what is kept without noise need not be with it
-            drawn = [one.unknown for one in message_errors if one.law in {"sample", "difference"}]
-            left = map(there.frame.rows, invariants(method, s, there))
-            moved |= {k for k, rows in enumerate(left) if depends_on(rows, drawn)}
+        before = unknown_state(method, there)
+        s = theorem_step(method_, before, there, channel)
+        if kept:
+            with suppress(Refusal):  # gradients there may depend on who else took part
+                states = (invariants(method, x, there) for x in (before, s))
+                first, then = ([*map(there.frame.groups, own)] for own in states)
+                moved.append((first, then))
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
@@ -296,7 +299,7 @@ def _symbolic_step(
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {one.unknown for one in message_errors}
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
-    kept = tuple(x for k, x in enumerate(kept) if k not in moved)
+    kept = tuple(kept[k] for k in really_kept(moved, len(kept)))
     kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
     return SymbolicStep(

@@ -110,7 +110,8 @@ def test_the_law_is_attained(law):
         step, _, decrease = feedback_numbers(kappa, s)
         method = type(law.proof(1, kappa, s).method)
         for h in (Fraction(1), kappa):
-            (a, b), (c, d) = step_matrix(method(step), h, s)
+            exact = np.full((1, 1, 1), step, dtype=object)  # a number would become a float
+            (a, b), (c, d) = step_matrix(method(exact), h, s)
             trace, determinant = a + d, a * d - b * c
             assert determinant == -s
             assert trace**2 == (1 - s - (1 + s) * step * h) ** 2

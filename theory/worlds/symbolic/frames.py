@@ -147,6 +147,15 @@ class Frame:
         values = rows_of(v, self.layout)
         return np.broadcast_to(values, (*values.shape[:2], self.runs))
 
+    def groups(self, v: Array) -> list[Matrix]:
+        """Return the rows of an array in the directions that a renumbering within cells mixes.
+
+        They are those that are equal on every cell, and the differences on each: (m, numbers).
+        """
+        rows, apart = self.rows(v), [*self.differences.values()]
+        equal = np.delete(rows, apart, axis=2)
+        return [x.reshape(len(x), -1) for x in (equal, *(rows[:, :, run] for run in apart))]
+
     def gram(self, v: Array, weights: Matrix | None = None) -> Matrix:
         """Return sum_i weights_i v_i v_i' of every run: (R, basis, basis)."""
         stretched = self.rows(v)

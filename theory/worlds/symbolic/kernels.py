@@ -1,6 +1,6 @@
 """Bases of the unknowns that can occur in a step, given that the invariants are 0."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from certibit.theory.worlds.ranks import null_space
 from certibit.theory.worlds.symbolic.exact_numbers import rational, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
-SMALL = 10**9
-"""How many times the largest coefficient is that which is rounding."""
+ROUNDING = 1e-9
+"""Relative size below which a number of floats is rounding."""
 
 
 def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
@@ -42,10 +42,50 @@ def kernels_of_blocks(
     return tuple(kernels)
 
 
-def depends_on(relation: Matrix, unknowns: list[int]) -> bool:
-    """Whether what a step makes of a relation, (rows, basis, R), has some of these unknowns."""
-    size, part = (np.abs(x).max(initial=0) for x in (relation, relation[:, unknowns]))
-    return bool(part * SMALL > size)
+Groups = list[Matrix]
+"""The rows of a relation in the directions of each group of a frame."""
+
+
+def really_kept(steps: Iterable[tuple[list[Groups], list[Groups]]], count: int) -> list[int]:
+    """Return the relations that every outcome of a step keeps, if they hold before it.
+
+    Relations come from runs in floats and without noise; here what a step makes of each must
+    follow from the others, in rational numbers where the step is.
+
+    Parameters
+    ----------
+    steps : pairs of lists
+        For each outcome the relations before and after it.
+    count : int
+        How many relations there are.
+    """
+    held, outcomes = list(range(count)), list(steps)
+    while True:
+        left = [
+            k
+            for k in held
+            if all(
+                are_combinations(own, [before[j][group] for j in held])
+                for before, after in outcomes
+                for group, own in enumerate(after[k])
+            )
+        ]
+        if left == held:
+            return held
+        held = left
+
+
+def are_combinations(rows: Matrix, others: Sequence[Matrix]) -> bool:
+    """Whether rows are combinations of others; in floats, up to rounding."""
+    known = np.concatenate(others)
+    if rows.dtype != object:
+        rest = rows - rows @ np.linalg.pinv(known) @ known
+        return bool(np.abs(rest).max(initial=0) <= ROUNDING * np.abs(rows).max(initial=0))
+    ranks = [
+        fmpq_mat([list(map(rational, row)) for row in own]).rank()
+        for own in (known, np.concatenate([known, rows]))
+    ]
+    return ranks[0] == ranks[1]
 
 
 def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
