@@ -284,10 +284,7 @@ def _symbolic_step(
         before = unknown_state(method, there)
         s = theorem_step(method_, before, there, channel)
         if kept:
-            with suppress(Refusal):  # gradients there may depend on who else took part
-                states = (invariants(method, x, there) for x in (before, s))
-                first, then = ([*map(there.frame.groups, own)] for own in states)
-                moved.append((first, then))
+            moved += _relations(method, (before, s), there)
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
@@ -326,6 +323,24 @@ def _symbolic_step(
 
 
 World = tuple[SymbolicProblem, SymbolicChannel]
+
+
+def _relations(
+    method: MethodInUnits, states: tuple[Any, Any], problem: SymbolicProblem
+) -> list[tuple[list[Groups], list[Groups]]]:
+    """Return the relations before and after an outcome of a step.
+
+    There are none where gradients after it depend on who else took part. Gradients that only
+    relations ask for are not kept: they prove nothing more.
+    """
+    asked, found = len(problem.evaluations), list[tuple[list[Groups], list[Groups]]]()
+    with suppress(Refusal):
+        before, after = (
+            [*map(problem.frame.groups, invariants(method, s, problem))] for s in states
+        )
+        found.append((before, after))
+    del problem.evaluations[asked:]
+    return found
 
 
 def _form(
