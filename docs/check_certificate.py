@@ -128,8 +128,8 @@ def require_sense(file):
 
 
 def told(file):
-    """Return which functions and contractions a certificate is about, by its own numbers."""
-    file = numbers(file)
+    """Return what is proved, of which functions and contractions, by the numbers of the file."""
+    decrease, file = file["decrease"], numbers(file)
     names = [
         *(f"{count} client{'s' * (count > 1)}" for count in file["counts"]),
         "g and the server",
@@ -140,7 +140,7 @@ def told(file):
         if kind < len(file["counts"]) or kind in used:
             alpha = f", alpha = {own['alpha']}" if own["alpha"] < 1 else ""
             words.append(f"{name} with mu = {own['mu']}, L = {own['L']}{alpha}")
-    return "; ".join(words)
+    return f"E[Psi+] <= (1 - {decrease}) Psi for {'; '.join(words)}"
 
 
 def check(file):
@@ -161,16 +161,21 @@ def check(file):
     return "" if proved else "what is left has function values or is no sum of squares"
 
 
-if __name__ == "__main__":
+def main(check, key, told, claim):
+    """Print what the file that the command line names proves, or exit with the reason why not."""
     if not __debug__:
         sys.exit("what is asserted is part of the check: run it without -O")
     try:
         text = Path(sys.argv[1]).read_text(encoding="utf-8")
         given = json.loads(text, object_pairs_hook=once)
-        file, about = given["certificate"], str(given["about"])
+        file, about = given[key], str(given["about"])
         if reason := check(file):
             sys.exit(reason)
-        print(f"proved: E[Psi+] <= (1 - {file['decrease']}) Psi for {told(file)}")
-        print(f"claimed by the file, not checked: Psi and E[Psi+] are those of {about!a}")
+        print(f"proved: {told(file)}")
+        print(f"claimed by the file, not checked: {claim} those of {about!a}")
     except Exception as error:
         sys.exit(f"the file is no certificate ({error!r})")
+
+
+if __name__ == "__main__":
+    main(check, "certificate", told, "Psi and E[Psi+] are")

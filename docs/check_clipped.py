@@ -19,14 +19,11 @@ The bounds have their proofs in theory/relaxed/growth_bounds.py. Numbers are int
 in strings; a rational function is a pair of lists, the lowest power first.
 """
 
-import json
-import sys
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, factorial
-from pathlib import Path
 
-from check_certificate import once
+from check_certificate import main
 
 TERMS, FEW, LONGEST = 14, 4, 4  # as in growth_bounds.py
 
@@ -307,15 +304,4 @@ def told(file):
 G = Ratio([Fraction(0), Fraction(1)])
 
 if __name__ == "__main__":
-    if not __debug__:
-        sys.exit("what is asserted is part of the check: run it without -O")
-    try:
-        text = Path(sys.argv[1]).read_text(encoding="utf-8")
-        given = json.loads(text, object_pairs_hook=once)
-        file, about = given["decrease"], str(given["about"])
-        if reason := check(file):
-            sys.exit(reason)
-        print(f"proved: {told(file)}")
-        print(f"claimed by the file, not checked: the regimes are those of {about!a}")
-    except Exception as error:
-        sys.exit(f"the file is no certificate ({error!r})")
+    main(check, "decrease", told, "the regimes are")

@@ -12,12 +12,9 @@ messages and of sampled gradients. f - f* is f - inf f where there is no solutio
 of how much clients differ, is any number.
 """
 
-import json
-import sys
 from fractions import Fraction
-from pathlib import Path
 
-from check_certificate import end, numbers, once, positive, product, total
+from check_certificate import end, main, numbers, positive, product, total
 
 LAWS = {"contraction", "noise", "sample", "difference"}
 
@@ -317,15 +314,4 @@ def told(file):
 
 
 if __name__ == "__main__":
-    if not __debug__:
-        sys.exit("what is asserted is part of the check: run it without -O")
-    try:
-        text = Path(sys.argv[1]).read_text(encoding="utf-8")
-        given = json.loads(text, object_pairs_hook=once)
-        file, about = given["descent"], str(given["about"])
-        if reason := check(file):
-            sys.exit(reason)
-        print(f"proved: {told(file)}")
-        print(f"claimed by the file, not checked: Psi and E[Psi+] are those of {about!a}")
-    except Exception as error:
-        sys.exit(f"the file is no certificate ({error!r})")
+    main(check, "descent", told, "Psi and E[Psi+] are")

@@ -9,7 +9,7 @@ from certibit.theory.verdict import readable
 
 @dataclass(frozen=True)
 class NormPromise:
-    """E[Psi+] <= Psi - c H(|grad f(x)|), H(G) the largest s G - s^2/(4 eta) of least <= s <= most.
+    """E[Psi+] <= Psi - c H(|grad f(x)|) with H(G) = max {s G - s^2/(4 eta): least <= s <= most}.
 
     ``eta`` is a step size and s a length. With least = 0, H is Huber's function: eta G^2 up to
     G = most/(2 eta), and a line beyond. As H is convex, the mean of E|grad f| over T iterates, G,

@@ -128,6 +128,8 @@ def _limit(name: str, now: float, largest: float, *, proved: bool) -> str:
 
 def _divergence(account: Account) -> str:
     found = account.divergence
+    if found is None and account.untried:
+        return f"no run is tried: {account.untried}"
     if found is None:
         return (
             "none was found: Psi may grow in one step, but no run diverged on the worst case and "

@@ -45,7 +45,7 @@ class EFBV(Method):
     gamma : float
         Step size.
     lambda_, nu : float
-        What the control variates, and the step, are scaled messages of.
+        The factors of the messages in the control variates and in the gradient estimate.
 
     Notes
     -----

@@ -89,6 +89,8 @@ class Account:
         A problem on which a run diverges, if the factor is at least 1 and one is found.
     unattained : str
         Why there is no such step.
+    untried : str
+        Why no run was tried, where the factor is at least 1; else empty.
     """
 
     method: Method
@@ -101,6 +103,7 @@ class Account:
     attained: OneStep | None
     divergence: Divergence | None
     unattained: str = ""
+    untried: str = ""
 
     @property
     def decrease(self) -> float:
@@ -247,6 +250,12 @@ def account(
         start = float(getattr(method, name))
         change = steps_of(method, name)
         limit = largest_step(change, functions, start, again, potential=potential)
+    diverged, untried = None, "" if diverging else "this copy of certibit tries no runs"
+    if diverging and certificate.decrease <= 0:
+        try:
+            diverged = diverging.divergence(run, functions, proved)
+        except Refusal as refusal:
+            untried = str(refusal)
     return Account(
         given,
         where,
@@ -256,10 +265,9 @@ def account(
         name,
         limit,
         attained,
-        diverging.divergence(run, functions, proved)
-        if diverging and certificate.decrease <= 0
-        else None,
+        diverged,
         unattained,
+        untried,
     )
 
 

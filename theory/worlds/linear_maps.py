@@ -104,11 +104,7 @@ def worst_case(experiment: ConvexExperiment, potential: Potential, c: float = 0.
         If the compressor is not linear, or no fixed point is found.
     """
     method, view, setting = experiment.method, experiment.problem, Setting.at(experiment)
-    star = fixed_point(method, view)
-    units = unit_deviations(star)
-    batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
-    runs = number_of_runs(batch)
-    oracle = Oracle(view, np.arange(runs), Ledger(runs))
+    star, units, batch, oracle = _deviated(experiment)
     hessian = view.hessian(view.x_star)
 
     def matrix(s: Any) -> Matrix:
@@ -127,6 +123,15 @@ def worst_case(experiment: ConvexExperiment, potential: Potential, c: float = 0.
     return largest_factor(method, view, setting.L, star, *forms)[0]
 
 
+def _deviated(experiment: ConvexExperiment) -> tuple[Any, Any, Any, Oracle]:
+    """Return the solution, its unit deviations, these and the solution as runs, and an oracle."""
+    star = fixed_point(experiment.method, experiment.problem)
+    units = unit_deviations(star)
+    batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
+    runs = number_of_runs(batch)
+    return star, units, batch, Oracle(experiment.problem, np.arange(runs), Ledger(runs))
+
+
 def mean_gaps(experiment: ConvexExperiment, state: Any, steps: Sequence[int]) -> list[float]:
     """Return E f(x_t) - f* after so many steps, in order, from a state on a quadratic problem.
 
@@ -139,11 +144,7 @@ def mean_gaps(experiment: ConvexExperiment, state: Any, steps: Sequence[int]) ->
         If the compressor is not linear, or no fixed point is found.
     """
     method, view = experiment.method, experiment.problem
-    star = fixed_point(method, view)
-    units = unit_deviations(star)
-    batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
-    runs = number_of_runs(batch)
-    oracle = Oracle(view, np.arange(runs), Ledger(runs))
+    star, units, batch, oracle = _deviated(experiment)
 
     def flat(s: Any) -> Matrix:
         arrays = (getattr(s, field.name) for field in fields(s))
@@ -152,7 +153,7 @@ def mean_gaps(experiment: ConvexExperiment, state: Any, steps: Sequence[int]) ->
     def step(channel: LinearChannel) -> Matrix:
         after = flat(theorem_step(method, batch, oracle, channel)) - flat(star)
         after[:, :-1] -= after[:, -1:]  # the last run starts at the solution
-        return np.concatenate([after, np.eye(1, runs, runs - 1)])
+        return np.concatenate([after, np.eye(1, after.shape[1], after.shape[1] - 1)])
 
     compressor = experiment.compressor
     maps = [*outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))]

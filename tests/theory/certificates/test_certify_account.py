@@ -10,6 +10,7 @@ import pytest
 from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.figures.text.certificates import (
+    describe_account,
     describe_optimum,
     optimum_summary,
 )
@@ -225,3 +226,12 @@ def test_parameters_of_the_least_total_cost():
 def test_a_weight_without_bits_is_refused(capsys, words, sentence):
     assert main(["certify", *words]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_step_that_is_too_large_is_told_where_no_compressor_is_drawn():
+    """No run of EF-BV is tried for a bias and a variance; the certificate stands all the same."""
+    card = METHODS["ef-bv"]
+    where = class_setting(card.method, 3, 10.0, None, None, 1)
+    found = account(card, configured(card, where, None, ["gamma=1"]), where)
+    assert found.certificate.decrease < 0
+    assert "no run is tried: no compressor" in " ".join(describe_account(found).split())

@@ -1,6 +1,5 @@
 """The file of a decrease of a method that clips, and its checker, which needs no certibit."""
 
-import copy
 import json
 import re
 import subprocess
@@ -9,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from forgeries import changed, refused
 
 from certibit import (
     EPISODE,
@@ -57,34 +57,7 @@ def test_the_checker_is_short_and_needs_nothing():
     text = PAGE.read_text(encoding="utf-8")
     assert len(list(filter(str.strip, text.splitlines()))) < 280
     imported = set(re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE))
-    assert imported == {
-        "json",
-        "sys",
-        "fractions",
-        "itertools",
-        "math",
-        "pathlib",
-        "check_certificate",
-    }
-
-
-def refused(file):
-    """Whether the checker refuses a file, or finds that it makes no sense."""
-    try:
-        return check_clipped.check(file) != ""
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError):
-        return True
-
-
-def changed(file, where, change):
-    """Return a file with one entry, named by its keys, changed."""
-    other = copy.deepcopy(file)
-    *path, last = where
-    place = other
-    for key in path:
-        place = place[key]
-    place[last] = change(place[last])
-    return other
+    assert imported == {"fractions", "itertools", "math", "check_certificate"}
 
 
 def more(text):
@@ -139,8 +112,8 @@ CHANGES = [
 @pytest.mark.parametrize(("name", "where", "change"), CHANGES)
 def test_a_forged_file_is_refused(name, where, change):
     file = decrease(name)
-    assert not refused(file)
-    assert refused(changed(file, where, change))
+    assert not refused(check_clipped, file)
+    assert refused(check_clipped, changed(file, where, change))
 
 
 @pytest.mark.long(keep=1)
@@ -153,13 +126,17 @@ def test_forged_answers_of_noise_are_refused(name):
     assert forked
     assert turned
     for i in forked:
-        assert refused(changed(file, ["regimes"], lambda own, i=i: own[:i] + own[i + 1 :]))
-        assert refused(changed(file, ["regimes", i, "answers", 0], lambda yes: not yes))
+        assert refused(
+            check_clipped, changed(file, ["regimes"], lambda own, i=i: own[:i] + own[i + 1 :])
+        )
+        assert refused(
+            check_clipped, changed(file, ["regimes", i, "answers", 0], lambda yes: not yes)
+        )
     for i in turned:
         where = ["regimes", i, "turned", 0]
-        assert refused(changed(file, where, lambda p: [f"-{x}" for x in p]))
-        assert refused(changed(file, ["regimes", i, "radius"], lambda x: f"-{x}"))
-        assert refused(changed(file, ["regimes", i, "radius"], lambda x: "100"))
+        assert refused(check_clipped, changed(file, where, lambda p: [f"-{x}" for x in p]))
+        assert refused(check_clipped, changed(file, ["regimes", i, "radius"], lambda x: f"-{x}"))
+        assert refused(check_clipped, changed(file, ["regimes", i, "radius"], lambda x: "100"))
 
 
 def test_a_step_along_the_gradient_does_not_shorten_a_turned_one():
@@ -169,8 +146,12 @@ def test_a_step_along_the_gradient_does_not_shorten_a_turned_one():
     own = file["regimes"][at]
     turned = {"turned": [["1/10"], ["1"]], "radius": [["3/5"], ["1"]], "cuts": [[]] * 4}
     own |= {"growth": "any-direction", **turned}
-    assert not refused(changed(file, ["regimes", at, "along"], lambda one: [[], ["1"]]))
-    assert refused(changed(file, ["regimes", at, "along"], lambda one: [["-79/1000"], ["1"]]))
+    assert not refused(
+        check_clipped, changed(file, ["regimes", at, "along"], lambda one: [[], ["1"]])
+    )
+    assert refused(
+        check_clipped, changed(file, ["regimes", at, "along"], lambda one: [["-79/1000"], ["1"]])
+    )
 
 
 def test_the_bounds_are_those_of_the_package(monkeypatch):
@@ -178,9 +159,9 @@ def test_the_bounds_are_those_of_the_package(monkeypatch):
     right = check_clipped.alternating
     wrong = lambda T, first, last: right(T, first, last) * check_clipped.Fraction(99, 100)  # noqa: E731
     forged = changed(decrease("clipped"), ["c"], more)
-    assert refused(forged)
+    assert refused(check_clipped, forged)
     monkeypatch.setattr(check_clipped, "alternating", wrong)
-    assert not refused(forged), "so that this line of the checker decides"
+    assert not refused(check_clipped, forged), "so that this line of the checker decides"
 
 
 def test_the_command_writes_and_the_script_checks(capsys, tmp_path):
