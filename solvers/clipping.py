@@ -54,7 +54,7 @@ class ClippedMethod(Method):
     eta: float
     gamma: float
 
-    needs: ClassVar[Needs] = Needs(strongly_convex=False)
+    needs: ClassVar[Needs] = Needs(strongly_convex=False, samples=True)
     steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:

@@ -217,6 +217,8 @@ class Needs:
     by_variance : bool
         Whether a contractive compressor is taken by its bias and variance, and so an unbiased one,
         too, which need be no contraction.
+    samples : bool
+        Whether it names samples: ``grad(x, sample=...)`` is stochastic, and ``grad(x)`` exact.
 
     Examples
     --------
@@ -232,6 +234,7 @@ class Needs:
     downlink: Literal["unbiased", "contractive"] | None = None
     shared_minimiser: bool = False
     by_variance: bool = False
+    samples: bool = False
 
 
 @dataclass(frozen=True)

@@ -122,8 +122,6 @@ class Card:
     cut : callable
         Returns the same method with another boundary between steps, and a Lyapunov function for
         these, if a step as it is written cannot be certified; else None.
-    samples : bool
-        Whether it samples gradients; its theorems then are about stochastic ones, too.
     contraction : callable, optional
         For a method that clips and a problem: the alpha of clipping in a ball that, by its
         certificate, runs from the start of the problem do not leave.
@@ -155,7 +153,6 @@ class Card:
     roles: Mapping[str, Role] = field(default_factory=dict)
     tunings: tuple[Tuning, ...] = ()
     cut: Callable[[Method], tuple[Method, Potential] | None] = _not_cut
-    samples: bool = False
     contraction: Callable[[Any, Problem], float] | None = None
     colour: str = "#444444"
     marker: str = "+"

@@ -72,7 +72,7 @@ class DeMo(Method):
     weight_decay: float = 0.0
 
     name: ClassVar[str] = "demo"
-    needs: ClassVar[Needs] = Needs(compressor="contractive", strongly_convex=False)
+    needs: ClassVar[Needs] = Needs(compressor="contractive", strongly_convex=False, samples=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -59,7 +59,7 @@ class DiLoCo(LocalAdamW):
     beta: float = 0.9
 
     name: ClassVar[str] = "diloco"
-    needs: ClassVar[Needs] = Needs(strongly_convex=False)
+    needs: ClassVar[Needs] = Needs(strongly_convex=False, samples=True)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         zeros = copies(0 * x, problem.n)

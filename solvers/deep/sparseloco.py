@@ -61,7 +61,7 @@ class SparseLoCo(LocalAdamW):
     beta: float = 0.95
 
     name: ClassVar[str] = "sparseloco"
-    needs: ClassVar[Needs] = Needs(compressor="contractive", strongly_convex=False)
+    needs: ClassVar[Needs] = Needs(compressor="contractive", strongly_convex=False, samples=True)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         zeros = copies(0 * x, problem.n)

@@ -67,7 +67,7 @@ class DASHAMVR(Method):
     b: float
 
     name: ClassVar[str] = "dasha-mvr"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True, samples=True)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         h = problem.grad(x, sample="initial")

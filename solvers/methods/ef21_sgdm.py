@@ -65,7 +65,7 @@ class EF21SGDM(Method):
     eta: float
 
     name: ClassVar[str] = "ef21-sgdm"
-    needs: ClassVar[Needs] = Needs(compressor="contractive", nonconvex=True)
+    needs: ClassVar[Needs] = Needs(compressor="contractive", nonconvex=True, samples=True)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         v = problem.grad(x, sample="initial")

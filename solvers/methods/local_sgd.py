@@ -58,7 +58,7 @@ class LocalSGD(Method):
     I: int  # noqa: E741  (the paper's symbol)
 
     name: ClassVar[str] = "local-sgd"
-    needs: ClassVar[Needs] = Needs(nonconvex=True, shared_minimiser=True)
+    needs: ClassVar[Needs] = Needs(nonconvex=True, shared_minimiser=True, samples=True)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.I, int) and self.I >= 1):

@@ -52,7 +52,7 @@ class NormalisedGD(Method):
     I: int = 1  # noqa: E741  (as for the other methods)
 
     name: ClassVar[str] = "normalised-gd"
-    needs: ClassVar[Needs] = Needs(strongly_convex=False)
+    needs: ClassVar[Needs] = Needs(strongly_convex=False, samples=True)
     steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:

@@ -63,7 +63,7 @@ class PAGE(Method):
     p: float
 
     name: ClassVar[str] = "page"
-    needs: ClassVar[Needs] = Needs(nonconvex=True)
+    needs: ClassVar[Needs] = Needs(nonconvex=True, samples=True)
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)

@@ -50,7 +50,7 @@ class SGD(Method):
     gamma: float
 
     name: ClassVar[str] = "sgd"
-    needs: ClassVar[Needs] = Needs(nonconvex=True)
+    needs: ClassVar[Needs] = Needs(nonconvex=True, samples=True)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x)

@@ -70,7 +70,7 @@ class VRDIANA(Method):
     p: float
 
     name: ClassVar[str] = "vr-diana"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True, samples=True)
 
     def __post_init__(self) -> None:
         require_probability(f"p of {self.name}", self.p)

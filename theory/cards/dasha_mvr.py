@@ -90,7 +90,6 @@ CARD = Card(
     bill=compressed_up,
     identities=(lambda c, n: (DASHAMVR(0.9 / c.L, 0.4, 1.0), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE},
-    samples=True,
     colour="#CC6677",
     marker="X",
 )

@@ -89,7 +89,6 @@ CARD = Card(
     bill=compressed_up,
     identities=(lambda c, n: (DASHAPAGE(0.9 / c.L, 0.4, 0.3), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
-    samples=True,
     colour="#99AA33",
     marker="P",
 )

@@ -103,7 +103,6 @@ CARD = Card(
     bill=compressed_up,
     identities=(lambda c, n: (EF21SGDM(0.5 / c.L, 1.0), EF21(0.5 / c.L)),),
     roles={"gamma": Role.STEP_SIZE},
-    samples=True,
     colour="#5566AA",
     marker="v",
 )

@@ -76,7 +76,6 @@ CARD = Card(
     bill=lambda m, n, vector, message: ((1 + m.p) * vector, vector),
     identities=(lambda c, n: (LSVRG(0.9 / c.L, 0.4), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
-    samples=True,
     colour="#885522",
     marker="h",
 )

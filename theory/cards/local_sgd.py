@@ -68,7 +68,6 @@ CARD = Card(
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (LocalSGD(0.9 / c.L, 1), SGD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "I": Role.COUNT},
-    samples=True,
     colour="#DDAA33",
     marker="*",
 )

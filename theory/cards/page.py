@@ -78,7 +78,6 @@ CARD = Card(
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (PAGE(0.9 / c.L, 0.4), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
-    samples=True,
     colour="#AA7744",
     marker="d",
 )

@@ -148,7 +148,6 @@ CARD = Card(
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (SGD(0.9 / c.L), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE},
-    samples=True,
     colour="#997700",
     marker="P",
 )

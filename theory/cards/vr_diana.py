@@ -90,7 +90,6 @@ CARD = Card(
     bill=compressed_up,
     identities=(lambda c, n: (VRDIANA(0.9 / c.L, 1.0, 0.4), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
-    samples=True,
     colour="#227755",
     marker="<",
 )

@@ -71,7 +71,6 @@ CARD = Card(
     bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),
     identities=(lambda c, n: (VRMARINA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
-    samples=True,
     colour="#447799",
     marker=">",
 )

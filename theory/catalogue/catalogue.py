@@ -151,17 +151,19 @@ def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
 CARDS = Catalogue(lambda card: True)
 """Every method by name, in the order of a legend."""
 
-SHARED_MINIMISER = Catalogue(lambda card: card.method.needs.shared_minimiser and not card.samples)
+SHARED_MINIMISER = Catalogue(
+    lambda card: card.method.needs.shared_minimiser and not card.method.needs.samples
+)
 """The methods for strongly convex f_i with the same minimiser, such as one client, by name."""
 
-STOCHASTIC = Catalogue(lambda card: card.samples)
-"""The methods for stochastic gradients by name."""
+STOCHASTIC = Catalogue(lambda card: card.method.needs.samples and card.method.needs.strongly_convex)
+"""The methods that name samples of stochastic gradients by name."""
 
 METHODS = Catalogue(
     lambda card: (
         card.method.needs.strongly_convex
         and not card.method.needs.shared_minimiser
-        and not card.samples
+        and not card.method.needs.samples
     )
 )
 """The methods for all strongly convex problems by name, with exact gradients."""

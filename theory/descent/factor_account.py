@@ -33,7 +33,9 @@ def factor_account(
     noise, name = functions.noise, card.step_size
     at_solution = noise is not None and noise.expected is not None
     known = [
-        one for one in card.theorems if one.noise_at_solution == at_solution or not card.samples
+        one
+        for one in card.theorems
+        if one.noise_at_solution == at_solution or not card.method.needs.samples
     ]
     held = [one for one in known if not one.unmet(method, where)]
     theorem = min(held, key=lambda one: one.rate(method, where), default=None)

@@ -117,7 +117,7 @@ def _certified(card: Card, label: str) -> None:
         method, strongly, smooth = at.method, *map(FunctionClass.of, (at.strongly, at.smooth))
     if smooth.n > 1 and card.method.needs.shared_minimiser and label in _UP_TO_ZETA:
         smooth = replace(smooth, assumptions=(BoundedDissimilarity(1.0, 1.0),))
-    if label == _FACTOR and not card.samples and card.name not in CLIPPING:
+    if label == _FACTOR and not card.method.needs.samples and card.name not in CLIPPING:
         raise Refusal(_SAMPLES_NOTHING)
     about = next((one for one in card.theorems if one.noise_at_solution), None)
     with_some_step(card, method, _asked(label, strongly, smooth, about or "search"))
