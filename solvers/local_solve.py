@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from certibit.data.arrays import Array, is_numpy
+from certibit.data.errors import Refusal
 from certibit.solvers.backend import squared_norm, where
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Gradients
@@ -105,7 +106,18 @@ def minimise(
     -------
     z, change : (n, d, R)
         Where y - centre has ended on every client, and the gradient of its function there.
+
+    Raises
+    ------
+    Refusal
+        If gradients are stochastic.
     """
+    if getattr(problem, "always_new", False):
+        raise Refusal(
+            "local problems are solved up to an accuracy, which stochastic gradients do not show; "
+            "give a number of local steps, such as adaptive=False, or a problem without noise and "
+            "batch"
+        )
     options = {"accuracy": accuracy, "L": L, "mu": mu, "most": most}
     compiled = getattr(type(problem), "minimise", None)  # what wraps one is asked every gradient
     found = compiled and compiled(problem, gradient, start, centre, given, active, **options)

@@ -59,6 +59,11 @@ Slot: TypeAlias = int | str | Sample
 class Gradients(Functions, Protocol):
     """The part of a problem that a method may use.
 
+    Where gradients are stochastic, those of a method that names no samples, as its ``needs`` say,
+    are each of a new sample, wherever it asks for one: in ``start``, ``local_step`` and
+    ``communicate``, also twice at the same point. A method that names samples gets exact gradients
+    where it names none.
+
     Examples
     --------
     >>> from certibit import Gradients, Quadratic
@@ -77,6 +82,11 @@ class Gradients(Functions, Protocol):
         name of a slot such as ``"control"`` or the number of a local step, the gradients are
         stochastic if the problem has noise; each slot is used once in a round. With a sample of
         :meth:`sample` they are those of this sample, at as many points as are asked for.
+
+        Raises
+        ------
+        Refusal
+            If a sample is named by a method whose ``needs`` do not say so.
         """
 
     def sample(self, slot: int | str) -> Sample:
@@ -219,6 +229,7 @@ class Needs:
         too, which need be no contraction.
     samples : bool
         Whether it names samples: ``grad(x, sample=...)`` is stochastic, and ``grad(x)`` exact.
+        Otherwise it names none, and where gradients are stochastic every ``grad(x)`` is.
 
     Examples
     --------
@@ -235,6 +246,30 @@ class Needs:
     shared_minimiser: bool = False
     by_variance: bool = False
     samples: bool = False
+
+
+UNNAMED = "gradient"
+"""The slot of the samples of a method that names none."""
+
+
+def slot_of(sample: Slot | None, named: bool) -> Slot | None:
+    """Return what a gradient is of; None if it is exact. ``named``: the method names its samples.
+
+    Raises
+    ------
+    Refusal
+        If it names one and its ``needs`` do not say so.
+    """
+    if named:
+        return sample
+    if sample is not None:
+        name = "drawn already" if isinstance(sample, Sample) else repr(sample)
+        raise Refusal(
+            f"a gradient of the sample {name} is asked for by a method that names no samples; "
+            "write samples=True in its Needs, or leave sample out: then every gradient is of a new "
+            "sample"
+        )
+    return UNNAMED
 
 
 @dataclass(frozen=True)

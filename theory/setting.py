@@ -51,6 +51,9 @@ class Setting:
         The constants below, of the mini-batches of a problem; 0 for other problems.
     by_variance : bool
         Whether the method takes compressors by their bias and variance.
+    sigma : float
+        With (1/n) sum_i E|g_i(x) - grad f_i(x)|^2 <= sigma^2 for the stochastic gradients g_i of a
+        problem, at every x; perhaps infinite, and 0 where gradients are exact.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Setting:
     shared_minimiser: bool = True
     of_samples: OfSamples | None = None
     by_variance: bool = False
+    sigma: float = 0.0
 
     @classmethod
     def of(
@@ -82,23 +86,25 @@ class Setting:
         """
         view = fitted_view(method, problem)
         sent = fitted_compressor(method, compressor, problem.d)
-        fits = _fits(method, view)
-        by_variance = method.needs.by_variance
-        return cls(view.constants, view.n, view.d, sent, fits, _of_samples(view), by_variance)
+        return cls._on(method, view, sent)
 
     @classmethod
     def at(cls, experiment: Experiment[Any]) -> Self:
         """Return the setting of an experiment, whose parts fit each other already."""
-        problem = experiment.problem
-        fits = _fits(experiment.method, problem)
+        return cls._on(experiment.method, experiment.problem, experiment.compressor)
+
+    @classmethod
+    def _on(cls, method: type[Method] | Method, view: Any, sent: Compressor) -> Self:
+        of_samples, variance = _of_samples(view)
         return cls(
-            problem.constants,
-            problem.n,
-            problem.d,
-            experiment.compressor,
-            fits,
-            _of_samples(problem),
-            experiment.method.needs.by_variance,
+            view.constants,
+            view.n,
+            view.d,
+            sent,
+            _fits(method, view),
+            of_samples,
+            method.needs.by_variance,
+            math.sqrt(variance),
         )
 
     def by_smoothness(self) -> Self:
@@ -210,11 +216,14 @@ class Setting:
         return downward(self.compressor).omega(self.d)
 
 
-def _of_samples(problem: Any) -> OfSamples:
+def _of_samples(problem: Any) -> tuple[OfSamples, float]:
+    """Return the constants of samples, and a bound of their variance."""
     if isinstance(problem.noise, MiniBatch):
         found = sampling_constants(problem)
-        return OfSamples(found.difference, found.expected_noise)
-    return OfSamples()  # of exact gradients, and of noise that is added at every point
+        return OfSamples(found.difference, found.expected_noise), found.variance
+    if problem.noise is None:
+        return OfSamples(), 0.0
+    return OfSamples(), problem.noise.largest_variance(problem)  # added alike at every point
 
 
 def _fits(method: type[Method] | Method, problem: Problem) -> bool:

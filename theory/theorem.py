@@ -225,9 +225,20 @@ class ConvergenceTheorem(ABC):
     def promise(self, m: Any, setting: Setting) -> AnyPromise:
         """Return what is promised, with ``rounds_to(accuracy, start, variance)``."""
 
+    def noise(self, m: Any, setting: Setting) -> float:
+        """Return e; 0 if gradients are exact, or their variance is reduced."""
+        return 0.0
+
+    def allows_noise(self, m: Any, setting: Setting) -> bool:
+        """Whether it is about stochastic gradients, too: of samples that m names, or with an e."""
+        return m.needs.samples or self.noise(m, setting) > 0
+
     def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
-        """Return the hypotheses that fail."""
-        return tuple(c for c in self.conditions(m, setting) if not c.holds)
+        """Return the hypotheses that fail; one may be that gradients are exact."""
+        broken = tuple(c for c in self.conditions(m, setting) if not c.holds)
+        if broken or not setting.sigma or self.allows_noise(m, setting):
+            return broken
+        return (Condition("gradients are exact: sigma <= 0", setting.sigma, 0.0),)
 
 
 class Theorem(ConvergenceTheorem):
@@ -255,10 +266,6 @@ class Theorem(ConvergenceTheorem):
     @abstractmethod
     def rate(self, m: Any, setting: Setting) -> float:
         """Return tau, the promised factor of the Lyapunov function per iteration."""
-
-    def noise(self, m: Any, setting: Setting) -> float:
-        """Return e; 0 for a method that samples no gradients, or reduces their variance."""
-        return 0.0
 
     def promise(self, m: Any, setting: Setting) -> ContractionPromise:
         """Return the promised factor, and e."""
@@ -291,10 +298,6 @@ class DescentTheorem(ConvergenceTheorem):
     @abstractmethod
     def descent(self, m: Any, setting: Setting) -> float:
         """Return c, the promised constant."""
-
-    def noise(self, m: Any, setting: Setting) -> float:
-        """Return e; 0 for a method that samples no gradients."""
-        return 0.0
 
     def growth(self, m: Any, setting: Setting) -> float:
         """Return the part of itself by which Psi may grow in the mean; 0 by default."""
@@ -369,9 +372,9 @@ class NormTheorem(ConvergenceTheorem):
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         return (Gap(1.0, m.model(s)),)
 
-    def noise(self, m: Any, setting: Setting) -> float:
-        """Return 0: a bound of the noise is among the hypotheses."""
-        return 0.0
+    def allows_noise(self, m: Any, setting: Setting) -> bool:
+        """Return true: a bound of the noise is among the hypotheses, and e is 0."""
+        return True
 
     @abstractmethod
     def largest(self, setting: Setting, I: int = 1) -> tuple[float, float]:  # noqa: E741

@@ -80,7 +80,7 @@ def _demo(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
 class SampledLoCoDL(LoCoDL):
     """LoCoDL with stochastic gradients, on functions that no theorem of it is about; g = 0."""
 
-    needs: ClassVar[Needs] = Needs(compressor="unbiased", strongly_convex=False)
+    needs: ClassVar[Needs] = Needs("unbiased", strongly_convex=False, samples=True)
 
     def local_step(self, s: Any, problem: Gradients, channel: Messages) -> Any:
         """Do the local step with the gradients of a sample."""

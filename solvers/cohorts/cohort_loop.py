@@ -75,7 +75,9 @@ class CohortLoop:
         )  # fmt: skip
         self._channel: CohortChannel = world[0](whole, streams, self._crowd())
         self._parts = CohortParts(problem)
-        self._oracle: CohortOracle = world[1](problem, self._parts, self._channel, noise)
+        self._oracle: CohortOracle = world[1](
+            problem, self._parts, self._channel, noise, self._method.needs.samples
+        )
         template = self._channel.template
         self._kept: Kept = {}
         self._settle(self._method.start(template, self._oracle, self._channel))

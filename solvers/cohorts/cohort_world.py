@@ -17,7 +17,7 @@ from certibit.solvers.cohorts.delayed import Delayed
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
-from certibit.solvers.method import Sample, Schedule, Slot, require_probability
+from certibit.solvers.method import Sample, Schedule, Slot, require_probability, slot_of
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.ownership import (
@@ -231,12 +231,16 @@ class CohortSample(Sample):
 
 @dataclass
 class CohortOracle:
-    """The gradients of the clients of the cohort; with streams of noise, stochastic ones."""
+    """The gradients of the clients of the cohort; with streams of noise, stochastic ones.
+
+    The method names its samples of the noise, or every gradient is of a new one.
+    """
 
     problem: Problem
     parts: CohortParts
     channel: CohortChannel
     noise: ClientStreams | None = None
+    named: bool = True
 
     @property
     def n(self) -> int:
@@ -257,7 +261,8 @@ class CohortOracle:
         """Evaluate the gradient of f_i at x_i on the clients of the cohort; (n, d, 1).
 
         A number of clients that are active is the size of the cohort, which is then drawn. With
-        ``sample`` the gradients are stochastic, if there is any noise.
+        ``sample`` the gradients are stochastic, if there is any noise; so are all of a method that
+        names no samples.
         """
         crowd, law, drawn = self.channel.crowd, self.problem.noise, self._drawn(sample)
         if isinstance(active, CohortArray):
@@ -283,18 +288,24 @@ class CohortOracle:
         """Evaluate the gradient of g; (1, d, 1). Not counted: g is a known quadratic."""
         return self.problem.grad_g(y)
 
+    @property
+    def always_new(self) -> bool:
+        """Whether every gradient is of a new sample."""
+        return self.noise is not None and not self.named
+
     def sample(self, slot: int | str) -> CohortSample:
         """Draw the next sample of a slot on every client."""
         return CohortSample(self._drawn(slot))
 
     def _drawn(self, sample: Slot | None) -> Draw | None:
         """Return the uniform numbers of a sample; None where gradients are exact."""
-        if isinstance(sample, CohortSample):
-            return sample.numbers
+        slot = slot_of(sample, self.named)
+        if isinstance(slot, CohortSample):
+            return slot.numbers
         law = self.problem.noise
-        if sample is None or law is None or self.noise is None:
+        if slot is None or law is None or self.noise is None:
             return None
-        return self.noise.of_clients(f"noise {sample}", self.n, law.numbers(self.problem))
+        return self.noise.of_clients(f"noise {slot}", self.n, law.numbers(self.problem))
 
     def _gather(self, count: int) -> None:
         crowd = self.channel.crowd

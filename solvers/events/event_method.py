@@ -67,7 +67,7 @@ class EventMethod(ABC):
 
     def message(self, x: Array, problem: Gradients, channel: Arrivals) -> Array:
         """Return what arrives from a client that was given x: by default, one gradient."""
-        return channel.send(problem.grad(x, sample=0))
+        return channel.send(problem.grad(x))
 
     @abstractmethod
     def on_arrival(self, s: Any, g: Array, k: int, channel: Arrivals) -> Any:
@@ -81,5 +81,5 @@ class EventMethod(ABC):
 
 def summed(gradients: int, x: Array, problem: Gradients) -> Array:
     """Return the sum of so many stochastic gradients at x."""
-    each = [problem.grad(x, sample=0) for _ in range(gradients)]
+    each = [problem.grad(x) for _ in range(gradients)]
     return sum(each[1:], each[0])

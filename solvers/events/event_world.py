@@ -142,9 +142,9 @@ class EventOracle(Oracle):
     def grad(
         self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> Array:
-        """Evaluate one stochastic gradient of f at x, (1, d, R)."""
+        """Evaluate one stochastic gradient of f at x, (1, d, R), always of a new sample."""
         self.count(1)
         gradient = mean(self.problem.grad(x))
-        if sample is None or self.tape is None:
+        if self.tape is None:
             return gradient
         return gradient + self.tape.draw("arrival", 1, self.d)

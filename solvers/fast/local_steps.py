@@ -42,11 +42,12 @@ class LocalSteps:
     def of(cls, method: Method, state: Any, oracle: Oracle) -> "LocalSteps | None":
         """Return the local steps of a method, or None.
 
-        None for nonlinear steps, for problems other than logistic regression, for arrays other than
-        64-bit numpy arrays, without numba, and if single steps are faster.
+        None for nonlinear steps, for stochastic gradients, for problems other than logistic
+        regression, for arrays other than 64-bit numpy arrays, without numba, and if single steps
+        are faster.
         """
         problem = oracle.problem
-        if not isinstance(problem, LogisticRegression):
+        if oracle.always_new or not isinstance(problem, LogisticRegression):
             return None
         gradients = SymbolicGradients(problem)
         recursions = _recursions(method, state, gradients)

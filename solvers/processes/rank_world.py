@@ -238,6 +238,11 @@ class RankOracle:
         of_rank = share.rows(sampled)
         return share.array(tape.noise.gradient(self.problem, point, of_rank, self.problem.grad))
 
+    @property
+    def always_new(self) -> bool:
+        """Whether every gradient is of a new sample."""
+        return self.whole.always_new
+
     def sample(self, slot: int | str) -> DrawnSample:
         """Draw the next sample of a slot on every client."""
         return self.whole.sample(slot)

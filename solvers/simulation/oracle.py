@@ -5,7 +5,7 @@ from typing import Any
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem
-from certibit.solvers.method import Sample, Slot
+from certibit.solvers.method import Sample, Slot, slot_of
 from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
 from certibit.solvers.simulation.tape import Tape
 from certibit.solvers.simulation.turn import Runs, Turn, some_of
@@ -21,12 +21,16 @@ class DrawnSample(Sample):
 
 @dataclass(frozen=True)
 class Oracle:
-    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise."""
+    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise.
+
+    The method names its samples of the noise, or every gradient is of a new one.
+    """
 
     problem: Problem
     runs: Runs
     ledger: Ledger
     tape: Tape | None = None
+    named: bool = True
 
     @property
     def n(self) -> int:
@@ -55,7 +59,7 @@ class Oracle:
         With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
         there is none in any run, 0 is given and nothing evaluated; a device does not look.
         With ``sample`` they are stochastic, if there is any noise: of the next sample of a slot, or
-        of one that is drawn already.
+        of one that is drawn already. If the method names none, they are of a new sample.
         """
         sampled = self.drawn(sample)
         if active is None:
@@ -69,17 +73,22 @@ class Oracle:
         exact = self._evaluated if some else self._nothing
         return self.tape.noise.gradient(self.problem, x, sampled, exact)
 
+    @property
+    def always_new(self) -> bool:
+        """Whether every gradient is of a new sample."""
+        return self.tape is not None and not self.named
+
     def sample(self, slot: int | str) -> "DrawnSample":
         """Draw the next sample of a slot on every client."""
         return DrawnSample(self.drawn(slot))
 
     def drawn(self, sample: Slot | None) -> Array | None:
         """Return the uniform numbers of a sample, (n, ., R); None where gradients are exact."""
-        if isinstance(sample, DrawnSample):
-            return sample.uniforms
-        if sample is None or self.tape is None:
+        slot: Any = slot_of(sample, self.named)
+        if isinstance(slot, DrawnSample):
+            return slot.uniforms
+        if slot is None or self.tape is None:
             return None
-        slot: Any = sample
         return self.tape.uniforms(slot, self.n, self.tape.noise.numbers(self.problem))
 
     def count(self, gradients: Bits, sampled: bool = False) -> None:

@@ -6,6 +6,7 @@ from array_api_compat import device
 
 from certibit.data.arrays import array_namespace
 from certibit.data.problem import Problem
+from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import ledger_of
@@ -31,9 +32,11 @@ def simulated_world(
     problem, x_0 = experiment.problem, experiment.problem.x_0
     xp = array_namespace(x_0)
     start = x_0 + xp.zeros((1, 1, len(seeds)), dtype=x_0.dtype, device=device(x_0))
-    tape = Tape.of(problem.noise, seeds, start) if problem.noise else None
+    method = experiment.method
+    alike = isinstance(method.schedule, Every)
+    tape = Tape.of(problem.noise, seeds, start, alike) if problem.noise else None
     streams = streams_of(seeds, start)
     runs = streams.everyone
     ledger = ledger_of(runs)
     channel = Channel(problem.n, experiment.compressor, runs, streams, ledger, start, wire)
-    return channel, Oracle(problem, runs, ledger, tape)
+    return channel, Oracle(problem, runs, ledger, tape, method.needs.samples)

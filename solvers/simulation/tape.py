@@ -1,7 +1,8 @@
 """Gradient noise that is the same for all methods and parameters with the same seed.
 
 Sample number r of a slot belongs to round r, because a method uses every slot once in a round. The
-noise is a function of (seed, round, client, slot) and of nothing else.
+noise is a function of (seed, round, client, slot) and of nothing else. Of a method that names no
+samples, sample number r belongs to the r-th gradients of the run.
 """
 
 from collections.abc import Sequence
@@ -37,15 +38,22 @@ class Tape:
 
     @classmethod
     def of(
-        cls, noise: StochasticGradients, seeds: Sequence[int], template: Array | None = None
+        cls,
+        noise: StochasticGradients,
+        seeds: Sequence[int],
+        template: Array | None = None,
+        alike: bool = True,
     ) -> "Tape":
         """Make the tape of a batch of runs with their seeds, some of which may be equal.
 
-        With a template on a device, the noise is made there.
+        With a template on a device, the noise is made there. Runs with the same seed share it if
+        all runs are ``alike``: they communicate at the same iterations, and draw at the same times.
         """
         if template is not None and not is_numpy(template):
             streams = streams_of(seeds, template)
             return cls(noise, streams, streams.everyone)
+        if not alike:
+            return cls(noise, Streams(seeds), np.arange(len(seeds)))
         different, places = np.unique(np.asarray(seeds), return_inverse=True)
         return cls(noise, Streams([int(seed) for seed in different]), places)
 

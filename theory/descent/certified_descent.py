@@ -78,6 +78,7 @@ def searched_descents(experiment: Experiment[Any]) -> list[DescentTheorem]:
         functions = replace(functions, mu=-functions.L)
     with suppress(Refusal):
         proof = certify_descent(method, functions, begin=None if sampled else experiment)
-        if proof.c > 0:
-            return [CertifiedDescent(proof)]
+        theorem = CertifiedDescent(proof)
+        if proof.c > 0 and not theorem.unmet(method, setting):
+            return [theorem]
     return []

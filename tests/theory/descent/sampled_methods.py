@@ -1,6 +1,6 @@
 """Methods that sample twice, as a user writes them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from certibit import EF, SCAFFOLD, SGD
@@ -36,6 +36,7 @@ class SampledEF(EF):
     """EF with stochastic gradients (Stich, Karimireddy, arXiv:1909.05350)."""
 
     name: ClassVar[str] = "sampled-ef"
+    needs = replace(EF.needs, samples=True)
 
     def communicate(self, s, problem, channel):
         step = s.e + self.gamma * problem.grad(s.x, sample=0)
@@ -48,6 +49,7 @@ class SampledSCAFFOLD(SCAFFOLD):
     """SCAFFOLD with stochastic gradients, option II and all clients in every round."""
 
     name: ClassVar[str] = "sampled-scaffold"
+    needs = replace(SCAFFOLD.needs, samples=True)
 
     def communicate(self, s, problem, channel):
         y = copies(s.x, problem.n)

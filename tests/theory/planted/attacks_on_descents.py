@@ -109,7 +109,7 @@ class Beside(BothWays):
     """PAGE whose clients take their samples at points of their own beside the model."""
 
     name: ClassVar[str] = "samples beside the model"
-    needs = Needs()
+    needs = Needs(samples=True)
 
     def start(self, x, problem, channel):
         return Estimates(x, mean(channel.send(problem.grad(x))), copies(0 * x, problem.n))

@@ -123,7 +123,8 @@ class _Counter(Wrapped):
         rows = 1
         if hasattr(solved.noise, "b"):  # of rows, or of examples of a network
             own = solved.rows.shape[1] if isinstance(solved.noise, MiniBatch) else solved.m
-            rows = own if sample is None else solved.noise.b
+            exact = sample is None and not self.inner.always_new
+            rows = own if exact else solved.noise.b
         if not isinstance(active, int):
             mask = np.broadcast_to(True if active is None else active, (solved.n, 1, 1))
             active = int(mask.sum())

@@ -54,7 +54,8 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
 
     def spend(world: _CoinChannel) -> NDArray[np.float64]:
         ledger = world.inner.ledger
-        counted = _CountedOnce(oracle.problem, oracle.runs, ledger, oracle.tape, masks=world.masks)
+        shared = {name: getattr(oracle, name) for name in ("problem", "runs", "tape", "named")}
+        counted = _CountedOnce(ledger=ledger, masks=world.masks, **shared)
         method.local_step(state, counted, world)
         local = float(ledger.gradients[0])
         method.communicate(state, counted, world)
