@@ -19,7 +19,8 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, array_namespace, fetched
+from certibit.data.arrays import Array, array_namespace, fetched, is_numpy
+from certibit.data.batch_rows import BatchRows, Blocks, rows_of_batch
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
 
@@ -30,19 +31,12 @@ LEFT_OUT = 2.0
 """A number above all uniform ones: that of an empty row, which is never among the smallest."""
 
 
-class Rows(Protocol):
+class Rows(Blocks, Protocol):
     """The rows a_is of all clients, n blocks (m, d)."""
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Clients, rows per client, features: (n, m, d)."""
 
     @property
     def squared_norms(self) -> Array:
         """The |a_is|^2, (n, m, 1)."""
-
-    def backward(self, s: Array) -> Array:
-        """A_i' s_i for all clients: (n, m, R) to (n, d, R)."""
 
     def steepness(self, weights: Array) -> float:
         """Return the largest eigenvalue of the sum over all rows of weight a a'."""
@@ -83,14 +77,21 @@ class SumOfRows(Protocol):
         """The w_is, (n, m, 1); 0 for empty rows."""
 
     @property
+    def row_counts(self) -> Array:
+        """The m_i, (n, 1, 1)."""
+
+    @property
     def row_loss(self) -> Phi:
         """The loss phi of a row."""
 
     def row_slopes(self, x: Array) -> Array:
         """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
 
-    def grad_of_rows(self, x: Array, multiples: Array) -> Array:
-        """Gradients of the f_i whose rows count (n, m, R) times, as (n, d, R)."""
+    def of_batch(self, rows: BatchRows) -> "SumOfRows":
+        """Return the problem whose f_i are those of a mini-batch."""
+
+    def grad(self, x: Array) -> Array:
+        """Gradients of all f_i at points (n, d, R) or (1, d, R), as (n, d, R)."""
 
 
 @dataclass(frozen=True)
@@ -145,24 +146,30 @@ class MiniBatch:
         self, problem: SumOfRows, x: Array, uniforms: Array, exact: Callable[[Array], Array]
     ) -> Array:
         """Return the gradients of batches at points, (n, d, R), from (n, ., R) uniform numbers."""
-        return problem.grad_of_rows(x, self.multiples(problem, uniforms))
+        return self.batch(problem, uniforms).grad(x)
 
-    def multiples(self, problem: SumOfRows, uniforms: Array) -> Array:
-        """Return how often each row counts, times m_i/b: (n, m, R)."""
-        xp = array_namespace(uniforms)
-        there = problem.row_weights > 0
-        sizes = xp.astype(xp.sum(xp.astype(there, xp.int64), axis=1, keepdims=True), uniforms.dtype)
+    def batch(self, problem: SumOfRows, uniforms: Array) -> SumOfRows:
+        """Return the problem whose f_i are those of the drawn rows, others in each run."""
+        drawn = self.drawn(problem, uniforms)
+        return problem.of_batch(rows_of_batch(problem.rows, drawn, problem.row_counts / self.b))
+
+    def drawn(self, problem: SumOfRows, uniforms: Array) -> Array:
+        """Return the drawn rows by their numbers at their clients, (n, b, R), in ascending order.
+
+        With replacement number u draws row [u m_i], otherwise the rows of the b smallest numbers
+        are drawn. Empty rows are the last of their clients.
+        """
+        xp, counts = array_namespace(uniforms), problem.row_counts
         if self.replacement:
-            places = xp.astype(uniforms * sizes, xp.int64)  # rounded down: empty rows are last
-            numbers = xp.arange(there.shape[1], device=device(uniforms))[None, :, None]
-            drawn = xp.zeros((*there.shape[:2], uniforms.shape[2]), dtype=uniforms.dtype)
-            for k in range(self.b):
-                drawn = drawn + xp.astype(places[:, k : k + 1, :] == numbers, uniforms.dtype)
-        else:
-            keys = xp.where(there, uniforms, LEFT_OUT + 0 * uniforms)
-            ranks = xp.argsort(xp.argsort(keys, axis=1, stable=True), axis=1, stable=True)
-            drawn = xp.astype(ranks < self.b, uniforms.dtype)
-        return drawn * (sizes / self.b)
+            return xp.sort(xp.astype(uniforms * counts, xp.int64), axis=1)
+        m = problem.rows.shape[1]
+        keys = uniforms[:, :m, :]
+        if not is_numpy(counts) or counts.min() < m:
+            numbers = xp.arange(m, dtype=counts.dtype, device=device(uniforms))[None, :, None]
+            keys = xp.where(numbers < counts, keys, LEFT_OUT + 0 * keys)
+        if is_numpy(keys):
+            return np.sort(np.argpartition(keys, self.b - 1, axis=1)[:, : self.b], axis=1)
+        return xp.sort(xp.argsort(keys, axis=1)[:, : self.b, :], axis=1)
 
     def counted(self, problem: SumOfRows, sampled: bool) -> int:
         """Return what a gradient of a client counts: b rows, or all of the largest client."""
@@ -289,5 +296,4 @@ def _nonnegative(problem: SumOfRows) -> bool:
 
 def row_counts(problem: SumOfRows) -> NDArray[np.int64]:
     """Return the m_i, (n,)."""
-    counts: NDArray[np.int64] = np.sum(fetched(problem.row_weights) > 0, axis=(1, 2))
-    return counts
+    return np.ravel(fetched(problem.row_counts)).astype(np.int64)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from certibit.data.arrays import Array, array_namespace
+from certibit.data.batch_rows import BatchRows
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import Division, Shares
@@ -163,9 +164,17 @@ class LinearModel(RidgeProblem):
         """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
         return self.weights * self.loss.slope(self._predict(x), self.targets)
 
-    def grad_of_rows(self, x: Array, multiples: Array) -> Array:
-        """Gradients of the f_i whose rows count (n, m, R) times, as (n, d, R)."""
-        return self.rows.backward(multiples * self.row_slopes(x), self.ridge_f, x)
+    @cached_property
+    def row_counts(self) -> Array:
+        """The m_i, (n, 1, 1)."""
+        xp = array_namespace(self.weights)
+        there = xp.astype(self.weights > 0, self.weights.dtype)
+        return xp.sum(there, axis=1, keepdims=True)
+
+    def of_batch(self, rows: BatchRows) -> Self:
+        """Return the problem whose f_i are those of a mini-batch."""
+        changes: Any = {"rows": rows, "targets": rows.of(self.targets)}
+        return replace(self, **changes, weights=rows.of(self.weights))
 
     def _bare_value(self, x: Array) -> Array:
         return self._mean(self.loss.value(self._predict(x), self.targets))

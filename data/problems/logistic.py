@@ -3,14 +3,16 @@
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy
+from array_api_compat import device
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from certibit.data.arrays import Array, array_namespace
+from certibit.data.batch_rows import BatchRows
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import Division
 from certibit.data.files.splits import split as deal
@@ -150,7 +152,8 @@ class LogisticRegression(RidgeProblem):
     @property
     def row_weights(self) -> Array:
         """1/m for every row, (n, m, 1)."""
-        return 0 * self.rows.squared_norms + 1 / self.m
+        n, m, _ = self.rows.shape
+        return self._of_rows((n, m, 1), 1 / m)
 
     @property
     def row_loss(self) -> Logistic:
@@ -165,9 +168,20 @@ class LogisticRegression(RidgeProblem):
         z += 1.0  # in place: the temporary is our own
         return (-1.0 / self.m) / z
 
-    def grad_of_rows(self, x: Array, multiples: Array) -> Array:
-        """Gradients of the f_i whose rows count (n, m, R) times, as (n, d, R)."""
-        return self.rows.backward(multiples * self.row_slopes(x), self.ridge_f, x)
+    @property
+    def row_counts(self) -> Array:
+        """The number m of the rows of every client, (n, 1, 1)."""
+        n, m, _ = self.rows.shape
+        return self._of_rows((n, 1, 1), m)
+
+    def _of_rows(self, shape: tuple[int, ...], number: float) -> Array:
+        like = self.x_star
+        return array_namespace(like).full(shape, number, dtype=like.dtype, device=device(like))
+
+    def of_batch(self, rows: BatchRows) -> Self:
+        """Return the problem whose f_i are those of a mini-batch."""
+        changes: Any = {"rows": rows}
+        return replace(self, **changes)
 
     def _bare_value(self, x: Array) -> Array:
         z = self.rows.forward(x)

@@ -7,18 +7,15 @@ by the density alone, so that the same data are stored alike wherever and whenev
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, add_scaled, array_namespace, fetched
+from certibit.data.batch_rows import GatheredDense, GatheredSparse, Sparse
 from certibit.data.errors import Refusal
 from certibit.data.own.description import state
-
-Sparse = Any
-"""A sparse matrix of scipy, or of cupy."""
 
 STORAGES = ("dense", "sparse")
 
@@ -63,6 +60,10 @@ class DenseRows:
         """A_i' s_i + a x_i for all clients: (n, m, R) and a point, as for forward, to (n, d, R)."""
         products = self._transposed @ s
         return products if x is None else add_scaled(products, a, x)
+
+    def gathered(self, places: Array) -> GatheredDense:
+        """Return the rows at places (n, b, R) among all n m rows, those of each run."""
+        return GatheredDense.of(self._matrix, places)
 
     def gram(self, weights: Array) -> Array:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
@@ -129,6 +130,12 @@ class SparseRows:
         runs = s.shape[2]
         products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
         return products if x is None else add_scaled(products, a, x)
+
+    def gathered(self, places: Array) -> GatheredDense | GatheredSparse:
+        """Return the rows at places (n, b, R) among all n m rows, those of each run."""
+        if not hasattr(self.stacked, "indptr"):  # a dense array, of a library without sparse ones
+            return GatheredDense.of(self.stacked, places)
+        return GatheredSparse.of(self.stacked, places)
 
     def gram(self, weights: Array) -> Array:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""

@@ -18,7 +18,8 @@ from certibit import (
     run,
     sampling_constants,
 )
-from certibit.data import mini_batch
+from certibit.data import batch_rows, mini_batch
+from certibit.data.batch_rows import GatheredRows, rows_of_batch
 from certibit.solvers.simulation.tape import Tape
 from certibit.theory.checks.problem.mini_batches import (
     batches_as_stated,
@@ -45,11 +46,11 @@ def made(name, batch=None):
 
 
 def every_batch(rows, law):
-    """Return all batches of a client as multiples of its rows, all of one probability."""
-    drawn = (
-        product(range(rows), repeat=law.b) if law.replacement else combinations(range(rows), law.b)
+    """Return all batches of a client as numbers of rows, all of one probability: (batches, b)."""
+    drawn = product if law.replacement else combinations
+    return np.array(
+        list(drawn(range(rows), **({"repeat": law.b} if law.replacement else {"r": law.b})))
     )
-    return [np.bincount(one, minlength=rows) * rows / law.b for one in drawn]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
@@ -58,15 +59,13 @@ def test_all_batches_have_the_stated_mean_and_variance(name, law):
     """By enumeration, for clients of 4 and 5 rows."""
     solved = made(name, law)
     exact, stated = solved.grad(POINTS), law.variance_at(solved, POINTS)
-    n, m, _ = solved.rows.shape
     for i, count in enumerate(mini_batch.row_counts(solved)):
-        found = []
-        for one in every_batch(count, law):
-            multiples = np.zeros((n, m, 1))
-            multiples[i, :count, 0] = one
-            found.append(solved.grad_of_rows(POINTS, multiples)[i])
-        np.testing.assert_allclose(np.mean(found, axis=0), exact[i], atol=1e-12)
-        variance = np.mean(np.sum((np.array(found) - exact[i]) ** 2, axis=1), axis=0)
+        drawn = np.stack([every_batch(count, law).T] * 3)
+        batches = solved.of_batch(rows_of_batch(solved.rows, drawn, solved.row_counts / law.b))
+        runs = np.zeros((1, 1, drawn.shape[2]))
+        found = np.stack([batches.grad(x + runs)[i] for x in np.split(POINTS, 4, axis=2)], axis=2)
+        np.testing.assert_allclose(np.mean(found, axis=1), exact[i], atol=1e-12)
+        variance = np.mean(np.sum((found - exact[i][:, None, :]) ** 2, axis=0), axis=0)
         np.testing.assert_allclose(variance, stated[i], rtol=1e-10, atol=1e-12)
 
 
@@ -95,8 +94,8 @@ def test_batches_are_drawn_alike_on_another_array_library():
         solved = made("nonconvex", law)
         uniforms = GENERATOR.random((3, law.numbers(solved), 6))
         moved = replace(solved, weights=strict.asarray(solved.weights))
-        there = law.multiples(moved, strict.asarray(uniforms))
-        np.testing.assert_array_equal(np.asarray(there), law.multiples(solved, uniforms))
+        there = law.drawn(moved, strict.asarray(uniforms))
+        np.testing.assert_array_equal(np.asarray(there), law.drawn(solved, uniforms))
 
 
 def orthogonal(loss, law, rows=20, **more):
@@ -164,20 +163,27 @@ FAULTS = {
         lambda law, solved: np.full(3, 1 / law.b),
     ),
     "multiples without m/b": lambda: (
-        MiniBatch,
-        "multiples",
-        lambda law, solved, u, right=MiniBatch.multiples: right(law, solved, u) * law.b / 4,
+        mini_batch,
+        "rows_of_batch",
+        lambda rows, drawn, multiples: rows_of_batch(rows, drawn, multiples / multiples.max()),
     ),
     "the first rows always": lambda: (
         MiniBatch,
-        "multiples",
-        lambda law, solved, u, right=MiniBatch.multiples: right(law, solved, np.sort(u, axis=1)),
+        "drawn",
+        lambda law, solved, u, right=MiniBatch.drawn: right(law, solved, np.sort(u, axis=1)),
+    ),
+    "targets of the rows before": lambda: (
+        GatheredRows,
+        "of",
+        lambda rows, values, right=GatheredRows.of: right(rows, np.roll(values, 1, axis=1)),
     ),
 }
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_faults_are_caught(monkeypatch, name):
+    monkeypatch.setattr(batch_rows, "GATHERED", 0)
+    assert batches_as_stated(made("nonconvex", MiniBatch(2))).holds
     monkeypatch.setattr(*FAULTS[name]())
     assert not batches_as_stated(made("nonconvex", MiniBatch(2))).holds
 

@@ -292,5 +292,5 @@ PROBLEMS: list[Callable[[int], Problem]] = [
     lambda seed: NonconvexQuadratic.random(4, 4, spread=5.0, seed=seed),
     *(_nonconvex(loss, lam) for loss, lam in ((Logistic(), 0.3), (Welsch(2.0), 0.0))),
     _nonconvex(Tukey(3.0), 0.1),
-    lambda seed: replace(_nonconvex(Logistic(), 0.3)(seed), noise=MiniBatch(3)),
+    lambda seed: replace(_nonconvex(Logistic(), 0.3)(seed), noise=MiniBatch(2)),
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from planting import fault
 LOGISTIC, RIDGE, ROWS, QUADRATIC = (
     f"data.problems.{name}" for name in ("logistic", "ridge_problem", "rows", "quadratic")
 )
-BATCHES = "data.mini_batch"
+BATCHES, BATCH_ROWS = "data.mini_batch", "data.batch_rows"
 LOSS, ROBUST = "data.losses.logistic_loss", "data.losses.robust_losses"
 MODEL, SADDLES = (f"data.problems.nonconvex_{name}" for name in ("model", "quadratic"))
 TILTED, LOSSES, QUARTICS, PHASES = (
@@ -94,9 +94,12 @@ _ROWS = [
     ("quartics: kappa of H for 3 H", QUARTICS, "kappa = 3 * H * float", "kappa = H * float"),
     ("mini-batches: variance as with replacement", BATCHES,
      "(sizes - self.b) / (self.b * np.maximum(sizes - 1, 1))", "1 / (self.b + 0 * sizes)"),
-    ("mini-batches: not times m/b", BATCHES, "return drawn * (sizes / self.b)", "return drawn"),
-    ("mini-batches: the same rows in every round", BATCHES, "xp.where(there, uniforms,",
-     "xp.where(there, 0 * uniforms,"),
+    ("mini-batches: not times m/b", BATCHES, "problem.row_counts / self.b)",
+     "problem.row_counts / self.b**0)"),
+    ("mini-batches: the same rows in every round", BATCHES, "keys = uniforms[:, :m, :]",
+     "keys = 0 * uniforms[:, :m, :]"),
+    ("mini-batches: rows of the next client", BATCH_ROWS,
+     "[:, None, None] * m", "[:, None, None] * (m - 1)"),
     ("mini-batches: l with the smoothness once", BATCHES, "(spread * L**2)", "(spread * L**4)"),
     ("phases: gradient over 2 m", PHASES, "(2 / self.rows.shape[1]) *",
      "(1 / self.rows.shape[1]) *"),

@@ -1,0 +1,73 @@
+"""Gradients of mini-batches from the drawn rows, and from a pass over all rows with masks."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from certibit import MiniBatch, problem
+from certibit.data import batch_rows
+from certibit.data.batch_rows import GatheredRows, MaskedRows
+from certibit.solvers.libraries import host, like, transfer
+
+DRAW = np.random.default_rng(0)
+X = DRAW.standard_normal((23, 4)) * (DRAW.random((23, 4)) < 0.6)
+Y = np.sign(DRAW.standard_normal(23))
+UNEQUAL, EQUAL = ["a"] * 6 + ["b"] * 10 + ["c"] * 7, np.repeat(["a", "b", "c"], 7)
+MADE = {
+    "logistic": lambda **options: problem(X[:21], Y[:21], clients=3, kappa=10.0, **options),
+    "squares": lambda **options: problem(
+        X[:21], Y[:21], clients=EQUAL, loss="least-squares", kappa=10.0, **options
+    ),
+    "huber": lambda **options: problem(
+        X, Y, clients=UNEQUAL, loss="huber:1", mu=0.1, weighting="clients", **options
+    ),
+    "nonconvex": lambda **options: problem(X, Y, clients=UNEQUAL, nonconvex=0.1, **options),
+    "welsch": lambda **options: problem(X, Y, clients=UNEQUAL, loss="welsch:0.5", **options),
+}
+LAWS = [MiniBatch(b, again) for b in (1, 3, 6) for again in (False, True)]
+LIBRARIES = ("numpy", "array-api-strict", "torch")
+R = 5
+
+
+def uniforms_for(law, solved):
+    return np.random.default_rng(law.b).random((3, law.numbers(solved), R))
+
+
+def by_hand(solved, law, x, uniforms):
+    """Return the gradients of batches, one client, run and row after the other."""
+    gradients, counts = np.empty((3, solved.d, R)), host(solved.row_counts).ravel().astype(int)
+    rows = np.swapaxes(solved.rows.backward(np.stack([np.eye(solved.rows.shape[1])] * 3)), 1, 2)
+    slopes = solved.row_slopes(x)
+    rest = solved.grad(x) - solved.rows.backward(slopes)
+    for i, r in product(range(3), range(R)):
+        u = uniforms[i, :, r]
+        drawn = (u * counts[i]).astype(int) if law.replacement else np.argsort(u[: counts[i]])
+        terms = [slopes[i, s, r] * rows[i, s] for s in drawn[: law.b]]
+        gradients[i, :, r] = counts[i] * np.mean(terms, axis=0) + rest[i, :, r]
+    return gradients
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize("name", MADE)
+def test_both_ways_give_the_gradients_of_the_drawn_rows(monkeypatch, name, storage, library):
+    """For points of each client and shared ones, some runs at a time and all at once."""
+    if library != "numpy":
+        pytest.importorskip(library.replace("-", "_"))
+    solved = MADE[name](storage=storage)
+    moved = transfer(solved, library)
+    for law, clients in product(LAWS, (1, 3)):
+        x = DRAW.standard_normal((clients, solved.d, R))
+        uniforms = uniforms_for(law, solved)
+        expected = by_hand(solved, law, x, uniforms)
+        at, numbers = like(moved.x_0, x), like(moved.x_0, uniforms)
+        kinds = set()
+        for cost, width in ((0, 1 << 22), (0, 100), (np.inf, 1 << 22)):
+            monkeypatch.setattr(batch_rows, "_NUMBERS", width)
+            monkeypatch.setattr(batch_rows, "GATHERED", cost)
+            batch = law.batch(moved, numbers)
+            kinds.add(type(batch.rows))
+            for _ in range(2):  # a sample serves several points
+                np.testing.assert_allclose(host(batch.grad(at)), expected, rtol=1e-12, atol=1e-14)
+        assert kinds == ({GatheredRows} if "strict" in library else {GatheredRows, MaskedRows})
