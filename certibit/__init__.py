@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Method,
         Needs,
         Solution,
+        Varying,
         WithProbability,
         copies,
         everyone,
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.marina import MARINA
     from certibit.solvers.methods.momentum_clipping import MomentumClipping
     from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
+    from certibit.solvers.methods.nesterov import Nesterov
     from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
     from certibit.solvers.methods.normalised_gd import NormalisedGD
     from certibit.solvers.methods.page import PAGE
@@ -261,6 +263,7 @@ __all__ = [
     "MultinomialRegression",
     "NaiveParallelClip",
     "Needs",
+    "Nesterov",
     "Network",
     "NeuralProblem",
     "NonconvexModel",
@@ -296,6 +299,7 @@ __all__ = [
     "Trace",
     "Tukey",
     "Uniform",
+    "Varying",
     "Welsch",
     "WithProbability",
     "certify",

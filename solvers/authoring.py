@@ -11,6 +11,7 @@ from certibit.solvers.method import (
     Method,
     Needs,
     Solution,
+    Varying,
     WithProbability,
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "Needs",
     "Refusal",
     "Solution",
+    "Varying",
     "WithProbability",
     "copies",
     "everyone",

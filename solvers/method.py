@@ -336,6 +336,65 @@ class Method(ABC):
         return None
 
 
+@dataclass(frozen=True)
+class Varying(Method):
+    """A method whose parameters change: iteration t = 0, 1, ... is that of the method ``at(t)``.
+
+    All these are of one class and have the same start, model, fixed point, schedule and bits of a
+    round. The engine counts the iterations.
+
+    Examples
+    --------
+    >>> from certibit import GD, Needs, Varying
+    >>> class Slower(Varying):
+    ...     name, needs = "slower", Needs()
+    ...     def at(self, t):
+    ...         return GD(gamma=0.1 / (t + 1))
+    >>> Slower().at(4)
+    GD(gamma=0.02)
+    """
+
+    @abstractmethod
+    def at(self, t: Any) -> Method:
+        """Return the method of iteration t, a number or one for every run, (1, 1, R)."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """When the engine calls ``communicate``: that of step 0."""
+        return self.at(0).schedule
+
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
+        """Return the first state, from the initial point x, (1, d, R)."""
+        return self.at(0).start(x, problem, channel)
+
+    def local_step(self, s: Any, problem: Gradients, channel: Messages) -> Any:
+        """Refuse: there is no step without its number."""
+        raise self._no_step
+
+    def communicate(self, s: Any, problem: Gradients, channel: Messages) -> Any:
+        """Refuse: there is no step without its number."""
+        raise self._no_step
+
+    @property
+    def _no_step(self) -> Refusal:
+        return Refusal(
+            f"the parameters of {self.name} change from step to step; give the method of one step, "
+            "such as method.at(0), or certify a whole run with certify_run"
+        )
+
+    def model(self, s: Any) -> Array:
+        """Return the point that f - f* is measured at, (1, d, R)."""
+        return self.at(0).model(s)
+
+    def fixed_point(self, problem: Solution) -> Any:
+        """Return the state at the solution; None: it is computed."""
+        return self.at(0).fixed_point(problem)
+
+    def invariants(self, s: Any, problem: Functions) -> tuple[Array, ...] | None:
+        """Return vectors that are 0 in every state of a run; None: they are computed."""
+        return self.at(0).invariants(s, problem)
+
+
 def require_positive(method: Method, *names: str) -> None:
     """Refuse parameters of a method, numbers or one for every run, that are not above 0."""
     for name in names:

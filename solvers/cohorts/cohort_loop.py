@@ -29,6 +29,7 @@ from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.points import Points, RecordedPotential, Wishes
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.ledger import Ledger
 
 _AT_ONCE = 1 << 16
@@ -126,8 +127,9 @@ class CohortLoop:
 
     def _step(self) -> bool:
         """Do an iteration; say whether a round has ended."""
-        now, method = self.now, self._method
+        now = self.now
         now.iteration += 1
+        method = method_at(self._method, now.iteration)
         start = self._view(self._crowd()) if self._live is None else self._live
         state = method.local_step(start, self._oracle, self._channel)
         talking = self._channel.talking(method.schedule, int(now.iteration[0]))

@@ -12,6 +12,7 @@ from certibit.solvers.fast.lending import lent, returned
 from certibit.solvers.fast.local_steps import LocalSteps
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import merge, narrow, number_of_runs, take
 
@@ -38,22 +39,23 @@ class FastIterations:
         self, state: Any, iteration: NDArray[np.int64], last: int
     ) -> tuple[Any, NDArray[np.bool_], NDArray[np.int64]]:
         """Do an iteration, or all until the next round of each run, and that round."""
-        schedule, steps = self.method.schedule, self.local_steps
+        method, steps = self.method, self.local_steps
         if steps is None:
-            state = settled(self.method.local_step(state, self.oracle, self.channel))
             iteration = iteration + 1
-            talking: NDArray[np.bool_] = np.asarray(self.channel.talking(schedule, iteration))
+            method = method_at(method, iteration)
+            state = settled(method.local_step(state, self.oracle, self.channel))
+            turn = self.channel.talking(method.schedule, iteration)
+            talking: NDArray[np.bool_] = np.asarray(turn)
         else:
-            count, talking = self.channel.steps_to_round(schedule, iteration, last)
+            count, talking = self.channel.steps_to_round(method.schedule, iteration, last)
             self.oracle.count(steps.gradients * count)
             state, iteration = steps.after(count, state), iteration + count
         if talking.any():
-            state = self._round(state, talking)
+            state = self._round(method, state, talking)
         return state, talking, iteration
 
-    def _round(self, state: Any, talking: NDArray[np.bool_]) -> Any:
+    def _round(self, method: Method, state: Any, talking: NDArray[np.bool_]) -> Any:
         """Let the runs communicate whose turn it is."""
-        method = self.method
         oracle: Oracle = self.oracle
         channel: Channel = self.channel
         everyone = bool(talking.all())

@@ -12,6 +12,7 @@ from certibit.solvers.processes.rank_world import RankChannel, RankOracle
 from certibit.solvers.processes.ranks import Ranks
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each, merge, narrow, take
 
@@ -44,6 +45,7 @@ class RankRuns:
         """Do an iteration of all runs, and say which of them communicated."""
         self._iteration = self._iteration + 1
         method, oracle, channel = self._method, self._oracle, self._channel
+        method = method_at(method, self._iteration)
         state = method.local_step(self._held(self.state), oracle, channel)
         talking: NDArray[np.bool_] = np.asarray(channel.talking(method.schedule, self._iteration))
         if talking.all():

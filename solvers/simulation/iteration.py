@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.solvers.backend import where
-from certibit.solvers.method import Every, Method
+from certibit.solvers.method import Every, Method, Varying
 from certibit.solvers.registry import registered
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle
@@ -57,6 +57,17 @@ class Extension(Protocol):
         """
 
 
+def method_at(method: Method, iteration: int | NDArray[np.int64]) -> Method:
+    """Return the method of an iteration, counted from 1, or of those of the runs, (R,).
+
+    Parameters that change are numbers if all runs are at the same iteration, else (1, 1, R).
+    """
+    if not isinstance(method, Varying):
+        return method
+    steps = np.unique(iteration) - 1
+    return method.at(int(steps[0]) if steps.size == 1 else np.reshape(iteration, (1, 1, -1)) - 1)
+
+
 def advance(
     method: Method, s: S, problem: Any, channel: Any, iteration: int | NDArray[np.int64] = 1
 ) -> tuple[S, NDArray[np.bool_]]:
@@ -76,6 +87,12 @@ def advance(
     state, talking
         The state after it, and which runs communicated: (R,), or (1,) for all alike.
     """
+    return _advance(method_at(method, iteration), s, problem, channel, iteration)
+
+
+def _advance(
+    method: Method, s: S, problem: Any, channel: Any, iteration: int | NDArray[np.int64]
+) -> tuple[S, NDArray[np.bool_]]:
     s = method.local_step(s, problem, channel)
     turn = channel.talking(method.schedule, iteration)
     talking: NDArray[np.bool_] = np.asarray(turn)
@@ -130,9 +147,19 @@ def world_of_runs(channel: Channel, oracle: Oracle) -> tuple[Channel, Oracle]:
     return channel, oracle
 
 
-def theorem_step(method: Method, s: S, problem: Any, channel: Any) -> S:
-    """Do one step in the sense of the theorems: an iteration, or a round with K local steps."""
+def theorem_step(method: Method, s: S, problem: Any, channel: Any, number: int | None = None) -> S:
+    """Do one step in the sense of the theorems: an iteration, or a round with K local steps.
+
+    ``number`` is that of the step, counted from 0; it is needed if parameters change.
+
+    Raises
+    ------
+    Refusal
+        If the parameters of the method change from step to step, and no number is given.
+    """
     schedule = method.schedule
-    for iteration in range(1, 1 + (schedule.iterations if isinstance(schedule, Every) else 1)):
-        s, _ = advance(method, s, problem, channel, iteration)
+    steps = schedule.iterations if isinstance(schedule, Every) else 1
+    for iteration in range(1, 1 + steps):
+        step = method if number is None else method_at(method, number * steps + iteration)
+        s, _ = _advance(step, s, problem, channel, iteration)
     return s

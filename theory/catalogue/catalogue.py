@@ -43,6 +43,7 @@ _LEGEND = (
     "marina",
     "dasha",
     "agd",
+    "nesterov",
     "gd",
     "sgd",
     "local_sgd",

@@ -191,8 +191,9 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     """Refuse, or only warn, if the parameters of a method are outside all of its theorems.
 
     Step sizes that are not positive, with which nothing would ever be reached, are refused in any
-    case. Where f is not strongly convex, or the method has no others, the theorems are those about
-    descents. Without ``strict``, a method that comes with no theorem, or none for a problem like
+    case. Where the method has no theorem about a factor, the theorems are those for convex
+    functions; without these, or where f is not strongly convex, those about descents. Without
+    ``strict``, a method that comes with no theorem, or none for a problem like
     this, is not warned of: nothing is claimed.
 
     Raises
@@ -204,7 +205,7 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     require_positive(method, *card.step_sizes)
     theorems: Sequence[ConvergenceTheorem] = ()
     if is_convex(experiment):
-        theorems = card.theorems or card.descents
+        theorems = card.theorems or card.convex or card.descents
     elif isinstance(experiment.problem.constants, Constants):
         theorems = card.descents
     broken = []

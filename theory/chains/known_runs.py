@@ -8,6 +8,7 @@ from typing import Any
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.agd import AGD
 from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.nesterov import Nesterov
 from certibit.theory.chains.run_certificate import Multipliers, RunCertificate
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 
@@ -91,7 +92,7 @@ GRADIENT_DESCENT = gradient_descent(1)
 """f(x_T) - f* <= |x_0 - x*|^2/(4 T + 2) for gamma = 1/L and L = 1."""
 
 ACCELERATED = RunCertificate(
-    method=lambda t: AGD(gamma=1, q=3 / (2 * t + 3)),
+    method=Nesterov(gamma=1).at,
     potential=_OfAcceleration,
     weight=(HALF**2, HALF, HALF**2),
     step={

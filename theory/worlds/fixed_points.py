@@ -221,7 +221,7 @@ def _solved(
         parts = [method.model(s) - x_star, *map(_scaled, invariants(method, s, functions))]
         for seed in range(OUTCOMES):
             channel = GenericChannel.of(method, functions, seed)
-            after = theorem_step(method, s, functions, channel)
+            after = theorem_step(method, s, functions, channel, number=seed)
             parts += [
                 (getattr(after, name) - getattr(s, name)) / size for name, size in sizes.items()
             ]

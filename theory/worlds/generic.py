@@ -235,8 +235,8 @@ def generic_states(
     channel = GenericChannel.of(method, functions, seed)
     state = method.start(x, functions, channel) if state is None else state
     yield state
-    for _ in range(STEPS):
-        state = theorem_step(method, state, functions, channel)
+    for number in range(STEPS):
+        state = theorem_step(method, state, functions, channel, number)
         yield state
 
 

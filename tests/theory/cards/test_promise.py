@@ -184,7 +184,7 @@ def test_the_tight_theorem_of_ef21_bounds_runs_in_any_unit(unit):
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
 def test_bound_at_every_point_of_a_run(name):
     """f - f* <= c Psi at all recorded states: the constant, exactly."""
     experiment, theorem = by_default_rule(name), METHODS[name].theorems[0]
@@ -213,7 +213,7 @@ def test_a_hypothesis_that_fails_is_named():
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
 def test_whole_runs_keep_promises(name):
     experiment = by_default_rule(name)
     theorem = METHODS[name].best_theorem(experiment.method, Setting.at(experiment))

@@ -106,12 +106,14 @@ def parts(
     try:
         method = card.parameters(problem, chosen, rule, **options)
         experiment = Experiment.of(method, problem, chosen)
-        held = card.holding(method, Setting.at(experiment))
+        where = Setting.at(experiment)
+        held = card.holding(method, where)
+        convex = [one for one in card.convex if not one.unmet(method, where)]
     except Exception as error:
         wrong = Verdict("parameters", math.inf, 0.0, repr(error))
         yield "parameters", lambda: (wrong,)
     else:
-        yield "hypotheses", lambda: (Verdict("hypotheses", float(not held), 0.0),)
+        yield "hypotheses", lambda: (Verdict("hypotheses", float(not (held or convex)), 0.0),)
         yield "formulas", lambda: _as_written(card, rule, experiment)
         of_theorems = (
             partial(_of_theorem, theorem, card, experiment, rule, seed, options, bool(held))
@@ -120,8 +122,8 @@ def parts(
         for number, of_it in enumerate(of_theorems):
             for kind in ("one step", "worst case", "boundary", "whole runs"):
                 yield f"{kind} {number + 1}", partial(of_it, kind)
-        for number, convex in enumerate(card.convex):
-            yield f"convex {number + 1}", partial(_of_convex, convex, card, experiment, rule, seed)
+        for number, one in enumerate(card.convex):
+            yield f"convex {number + 1}", partial(_of_convex, one, card, experiment, rule, seed)
         yield "soundness", lambda: soundness(card, experiment, seed)
         yield "traces", lambda: trace_checks(experiment, seed)
     yield "identities", lambda: (identities(card, problem, seed),)

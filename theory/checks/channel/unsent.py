@@ -16,6 +16,7 @@ from certibit.solvers.state import each
 from certibit.theory.checks.channel.walk import (
     EXACT,
     RUNS,
+    STEPS,
     Wrapped,
     difference,
     distance,
@@ -55,7 +56,8 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     for start, secret in ((state, 0 * noise), (changed, other)):
         channel, oracle = simulated_world(experiment, range(seed, seed + RUNS))
         server = _Replay(with_pace(channel, Every()), tape.rewound())
-        after.append(advance(experiment.method, start, _Secret(oracle, secret), server)[0])
+        client = _Secret(oracle, secret)
+        after.append(advance(experiment.method, start, client, server, STEPS + 1)[0])
     others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
     worst = max(difference(*others), tape.difference)
     advice = (

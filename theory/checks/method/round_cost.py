@@ -11,6 +11,7 @@ from certibit.data.arrays import Array
 from certibit.solvers.method import Every, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.total_bits import total_bits
@@ -47,7 +48,8 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
 
     The clients that a cohort or mask chooses do not change the total, so one draw is enough.
     """
-    method, schedule, n = experiment.method, experiment.method.schedule, experiment.n
+    method, n = method_at(experiment.method, 1), experiment.n
+    schedule = method.schedule
     iterations = float(schedule.iterations if isinstance(schedule, Every) else 1 / schedule.p)
     channel, oracle = simulated_world(experiment)
     state = method.start(channel.template, oracle, channel)

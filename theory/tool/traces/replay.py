@@ -17,6 +17,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.theory.checks.channel.walk import EXACT
 from certibit.theory.tool.traces.plain import PlainChannel, PlainLedger, PlainOracle
@@ -100,9 +101,10 @@ def plain_rows(experiment: ConvexExperiment, seed: int, iterations: int) -> list
     rows, rounds = [], 0
     for iteration in range(iterations + 1):
         if iteration:
-            state = method.local_step(state, oracle, channel)
-            if channel.talking(method.schedule, iteration):
-                state = method.communicate(state, oracle, channel)
+            step = method_at(method, iteration)
+            state = step.local_step(state, oracle, channel)
+            if channel.talking(step.schedule, iteration):
+                state = step.communicate(state, oracle, channel)
                 rounds += 1
         x = method.model(state)
         away = [float(a - b) for a, b in zip(x.ravel(), np.ravel(view.x_star), strict=True)]
