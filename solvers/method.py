@@ -367,17 +367,9 @@ class Varying(Method):
         """Return the first state, from the initial point x, (1, d, R)."""
         return self.at(0).start(x, problem, channel)
 
-    def local_step(self, s: Any, problem: Gradients, channel: Messages) -> Any:
-        """Refuse: there is no step without its number."""
-        raise self._no_step
-
     def communicate(self, s: Any, problem: Gradients, channel: Messages) -> Any:
         """Refuse: there is no step without its number."""
-        raise self._no_step
-
-    @property
-    def _no_step(self) -> Refusal:
-        return Refusal(
+        raise Refusal(
             f"the parameters of {self.name} change from step to step; give the method of one step, "
             "such as method.at(0), or certify a whole run with certify_run"
         )

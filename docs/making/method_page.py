@@ -35,7 +35,7 @@ SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
 SETTINGS_ALONE = ((1, 100.0, 9.0), (1, 1000.0, 9.0), (1, 1000.0, 99.0))
 """n, kappa and omega of the three settings of a page, and where there may be one client only."""
 _QUANTITIES = ("bits", "downlink bits", "total bits", "rounds", "gradients")
-_STEPS = ("local_step", "communicate")
+_STEPS = ("at", "local_step", "communicate")
 _POTENTIAL = re.compile(r"Psi\s*=\s*(.*?)(?:\.\s|\.$|, (?=u_i)|;)", flags=re.DOTALL)
 _GREY = "#6f767d"
 DOWNLINK = 1.0

@@ -67,7 +67,7 @@ def certified_comparison(
     contests = parameter_contests(seeds, store, downlink)
     jobs: list[Traceable[Saving | list[Rate] | list[PotentialGain]]] = [
         *contests,
-        *map(Rates, METHODS),
+        *map(Rates, [name for name, card in METHODS.items() if card.theorems]),
         *(PotentialGains(method, runs) for method in METHODS | SHARED_MINIMISER),
     ]
     results = [result for _, result in sorted(traces(jobs, processes), key=itemgetter(0))]

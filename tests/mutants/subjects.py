@@ -27,6 +27,7 @@ WITH_RULES = {
     "marina rand-k:2": ["paper"],
     "dasha rand-k:2": ["paper"],
     "agd": ["classical"],
+    "nesterov": ["convex"],
     "gd": ["optimal"],
 }
 SENDERS = {

@@ -62,7 +62,7 @@ def test_links_differ_too():
 
 
 EVERYONE = [
-    *("gd", "agd", "scaffnew", "scaffold", "locodl", "diana", "adiana", "ef21p-diana"),
+    *("gd", "agd", "nesterov", "scaffnew", "scaffold", "locodl", "diana", "adiana", "ef21p-diana"),
     *("locodl-both-ways", "fedcomgate"),
 ]
 ANSWERED_LATER = ["ef21", "econtrol", "marina", "dasha"]

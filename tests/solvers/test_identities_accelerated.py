@@ -215,6 +215,7 @@ def case(name, problem, compressor):
     vector = n * 32 * problem.d
     start, each = {
         "agd": ((0, 0, 0), (vector, vector, n)),
+        "nesterov": ((0, 0, 0), (vector, vector, n)),
         "adiana": ((0, 0, n), (2 * n * bits, vector, n)),
         "ef21": ((n * bits, 0, n), (n * bits, vector, n)),
         "marina": ((vector, 0, n), (n * bits, vector, n)),
@@ -226,7 +227,10 @@ def case(name, problem, compressor):
 
 @pytest.mark.parametrize(
     ("name", "compressor"),
-    [("agd", Identity()), *product(["adiana", "ef21", "marina", "dasha", "5gcs-cc"], COMPRESSORS)],
+    [
+        *product(["agd", "nesterov"], [Identity()]),
+        *product(["adiana", "ef21", "marina", "dasha", "5gcs-cc"], COMPRESSORS),
+    ],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_accounting(name, compressor, problem):

@@ -48,5 +48,5 @@ CARD = Card(
     bill=uncompressed_both_ways,
     roles={"gamma": Role.STEP_SIZE},
     colour="#8A5CFF",
-    marker="8",
+    marker="h",
 )

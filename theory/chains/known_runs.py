@@ -109,3 +109,6 @@ ACCELERATED = RunCertificate(
 
 gamma = 1/L and L = 1; published by Su, Boyd, Candes, arXiv:1503.01243, Theorem 6.
 """
+
+KNOWN_RUNS = {"gd": GRADIENT_DESCENT, "nesterov": ACCELERATED}
+"""Proofs of bounds on whole runs, by method."""

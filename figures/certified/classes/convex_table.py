@@ -91,8 +91,7 @@ def _of_runs() -> str:
     """Say what is proved of runs of any length, after its proofs are checked."""
     proved = {
         "GD with gamma = 1/L: f(x_T) - f* <= L |x_0 - x*|^2/(4 T + 2)": GRADIENT_DESCENT,
-        "AGD with gamma = 1/L and momentum t/(t + 3) in step t: f(x_T) - f* <= 2 L |x_0 - "
-        "x*|^2/(T + 1)^2": ACCELERATED,
+        "Nesterov with gamma = 1/L: f(x_T) - f* <= 2 L |x_0 - x*|^2/(T + 1)^2": ACCELERATED,
     }
     held = [said for said, proof in proved.items() if proof.verify()]
     return f"For runs of any length T >= 1, {Known.PROVED.words()}: {'; '.join(held)}."

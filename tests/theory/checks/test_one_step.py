@@ -152,8 +152,8 @@ class TestLoCoDL:
 def test_every_method_has_its_leading_orders():
     """They are the formulas that are written in the tables."""
     numbers = {"n": 7.0, "d": 90.0, "kappa": 1234.0, "omega": 11.0, "alpha_down": 0.3}
-    for card in METHODS.values():
-        for order in (card.orders.rounds, card.orders.reals):
+    for orders in [card.orders for card in METHODS.values() if card.theorems]:
+        for order in (orders.rounds, orders.reals):
             if order is not None:
                 expected = eval(order.formula, numbers | {"sqrt": math.sqrt})
                 assert order(*numbers.values()) == pytest.approx(expected)

@@ -70,6 +70,13 @@ METHOD_FAULTS = [
         ),
     ),
     *faults_of(
+        "nesterov",
+        "nesterov",
+        None,
+        ("momentum that does not grow", "3 / (2 * t + 3)", "3 / 3"),
+        ("momentum that is negative", "3 / (2 * t + 3)", "(2 * t + 3) / 3"),
+    ),
+    *faults_of(
         "diana",
         "diana",
         "b",
