@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+from weakref import finalize
 
 import numpy as np
 from array_api_compat import device
@@ -94,6 +95,10 @@ class SumOfRows(Protocol):
         """Gradients of all f_i at points (n, d, R) or (1, d, R), as (n, d, R)."""
 
 
+_KEPT: dict[int, tuple["MiniBatch", SumOfRows, SumOfRows]] = {}
+"""The batch of a problem that was last made of an array of uniform numbers that is still there."""
+
+
 @dataclass(frozen=True)
 class MiniBatch:
     """Stochastic gradients from b rows of every client, drawn uniformly and independently.
@@ -149,9 +154,19 @@ class MiniBatch:
         return self.batch(problem, uniforms).grad(x)
 
     def batch(self, problem: SumOfRows, uniforms: Array) -> SumOfRows:
-        """Return the problem whose f_i are those of the drawn rows, others in each run."""
+        """Return the problem whose f_i are those of the drawn rows, others in each run.
+
+        It is kept as long as the array of uniform numbers is, for gradients at other points.
+        """
+        kept = _KEPT.get(id(uniforms))
+        if kept is not None and kept[:2] == (self, problem):
+            return kept[2]
         drawn = self.drawn(problem, uniforms)
-        return problem.of_batch(rows_of_batch(problem.rows, drawn, problem.row_counts / self.b))
+        made = problem.of_batch(rows_of_batch(problem.rows, drawn, problem.row_counts / self.b))
+        if kept is None:
+            finalize(uniforms, _KEPT.pop, id(uniforms))
+        _KEPT[id(uniforms)] = self, problem, made
+        return made
 
     def drawn(self, problem: SumOfRows, uniforms: Array) -> Array:
         """Return the drawn rows by their numbers at their clients, (n, b, R), in ascending order.

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit import MiniBatch, problem
-from certibit.data import batch_rows
+from certibit import PAGE, Budget, MiniBatch, problem, run
+from certibit.data import batch_rows, mini_batch
 from certibit.data.batch_rows import GatheredRows, MaskedRows
 from certibit.solvers.libraries import host, like, transfer
 
@@ -66,8 +66,36 @@ def test_both_ways_give_the_gradients_of_the_drawn_rows(monkeypatch, name, stora
         for cost, width in ((0, 1 << 22), (0, 100), (np.inf, 1 << 22)):
             monkeypatch.setattr(batch_rows, "_NUMBERS", width)
             monkeypatch.setattr(batch_rows, "GATHERED", cost)
-            batch = law.batch(moved, numbers)
+            batch = law.batch(moved, 1 * numbers)  # one array has one batch
             kinds.add(type(batch.rows))
             for _ in range(2):  # a sample serves several points
                 np.testing.assert_allclose(host(batch.grad(at)), expected, rtol=1e-12, atol=1e-14)
         assert kinds == ({GatheredRows} if "strict" in library else {GatheredRows, MaskedRows})
+
+
+def test_a_sample_at_two_points_is_drawn_once(monkeypatch):
+    """PAGE takes every sample at two points; what was kept goes with its numbers."""
+    asked = []
+    right = MiniBatch.drawn
+    monkeypatch.setattr(
+        MiniBatch, "drawn", lambda law, *given: asked.append(law.b) or right(law, *given)
+    )
+    solved = problem("breast-cancer@9:nonconvex:batch=4")
+    trace = run(PAGE(gamma=1e-5, p=1e-9), solved, seeds=2, budget=Budget(rounds=5))
+    assert asked == [4] * 5
+    assert trace.final("gradients").tolist() == [63 + 5 * 2 * 4.0] * 2
+    assert not mini_batch._KEPT
+
+
+def test_what_is_kept_is_of_the_same_law_and_problem():
+    one, other = MADE["huber"](), MADE["nonconvex"]()
+    uniforms, x = uniforms_for(MiniBatch(3), one), DRAW.standard_normal((3, 4, R))
+    found = [
+        law.gradient(solved, x, uniforms, solved.grad)
+        for law in (MiniBatch(3), MiniBatch(2), MiniBatch(3))
+        for solved in (one, other)
+    ]
+    alone = [MiniBatch(3).gradient(s, x, uniforms.copy(), s.grad) for s in (one, other)]
+    np.testing.assert_array_equal(found[4:], alone)
+    np.testing.assert_array_equal(found[:2], alone)
+    assert not np.allclose(found[2:4], alone)
