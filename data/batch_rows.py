@@ -16,8 +16,13 @@ from certibit.data.arrays import Array, add_scaled, array_namespace
 Sparse = Any
 """A sparse matrix of scipy, or of cupy."""
 
-GATHERED = 6
-"""A drawn row costs about as much as this number of rows in a pass over all rows and runs."""
+GATHERED, LEAST = 6, 1 << 16
+"""A drawn row costs about as much as this number of rows in a pass over all rows and runs, and such
+a pass over fewer numbers of rows and runs costs less than what gathering costs beside its rows.
+
+Measured for ten problems with 1, 5 and 16 runs: both ways take the same time where m/b is from 2 to
+8 for dense rows, and from 4 to 16 for sparse ones; ``tests/benchmark`` has lines of single rows.
+"""
 
 _NUMBERS = 1 << 22
 """Numbers of drawn rows that are copied at once, at most."""
@@ -39,6 +44,10 @@ class Blocks(Products, Protocol):
     @property
     def shape(self) -> tuple[int, int, int]:
         """Clients, rows per client, features: (n, m, d)."""
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are stored of all rows."""
 
     def gathered(self, places: Array) -> Products:
         """Return the rows at places (n, b, R) among all n m rows, those of each run."""
@@ -145,7 +154,8 @@ BatchRows = MaskedRows | GatheredRows
 def rows_of_batch(rows: Blocks, drawn: Array, multiples: Array) -> BatchRows:
     """Return the drawn rows, (n, b, R) with the m_i/b (n, 1, 1), in the cheaper way."""
     xp, m, (n, b, R) = array_namespace(drawn), rows.shape[1], drawn.shape
-    if GATHERED * b <= m or not hasattr(xp, "bincount"):  # which is beyond the array API standard
+    pays = GATHERED * b <= m and rows.numbers * R >= LEAST
+    if pays or not hasattr(xp, "bincount"):  # which is beyond the array API standard
         return GatheredRows(rows, drawn, multiples)
     places = _among_all(drawn, m) * R + xp.arange(R, device=device(drawn))
     counts = xp.bincount(xp.reshape(places, (-1,)), minlength=n * m * R)

@@ -5,6 +5,7 @@ the density, the shape and the machine; as sums are rounded in another order, :f
 by the density alone, so that the same data are stored alike wherever and whenever they are loaded.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,6 +61,11 @@ class DenseRows:
         """A_i' s_i + a x_i for all clients: (n, m, R) and a point, as for forward, to (n, d, R)."""
         products = self._transposed @ s
         return products if x is None else add_scaled(products, a, x)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are stored of all rows."""
+        return math.prod(self.shape)
 
     def gathered(self, places: Array) -> GatheredDense:
         """Return the rows at places (n, b, R) among all n m rows, those of each run."""
@@ -130,6 +136,12 @@ class SparseRows:
         runs = s.shape[2]
         products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
         return products if x is None else add_scaled(products, a, x)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are stored of all rows."""
+        stored = getattr(self.stacked, "nnz", None)  # else a dense array of another library
+        return math.prod(self.shape) if stored is None else int(stored)
 
     def gathered(self, places: Array) -> GatheredDense | GatheredSparse:
         """Return the rows at places (n, b, R) among all n m rows, those of each run."""

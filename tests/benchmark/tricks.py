@@ -15,8 +15,8 @@ from iterations import DRAWN_AHEAD, Iterations
 from timing import Action, Spread, compared
 
 import certibit
-from certibit import Experiment, compressor, parameters
-from certibit.data import quiet_machine
+from certibit import Experiment, MiniBatch, compressor, parameters
+from certibit.data import batch_rows, quiet_machine
 from certibit.data.passes.fused import fused_gradients
 from certibit.solvers import backend
 from certibit.solvers.compressors import natural
@@ -183,6 +183,38 @@ def copied_runs(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(lambda: np.asarray(lent), lambda: np.take(x, everyone, axis=2), seconds)
 
 
+def gathered_rows(problem: Any, runs: int, seconds: float) -> Spread:
+    """Gradients of one row of every client read that row alone."""
+    gradient = _gradient_of_one_row(problem, runs)
+    return compared(
+        lambda: gradient(1), _without(lambda: gradient(1), batch_rows, "GATHERED", np.inf), seconds
+    )
+
+
+def one_draw(problem: Any, runs: int, seconds: float) -> Spread:
+    """A sample at two points is drawn once."""
+    gradient = _gradient_of_one_row(problem, runs)
+
+    def anew() -> None:
+        gradient(1)
+        gradient(1)
+
+    return compared(lambda: gradient(2), anew, seconds)
+
+
+def _gradient_of_one_row(problem: Any, runs: int) -> Callable[[int], None]:
+    """Return what computes gradients of a new batch of one row at so many points."""
+    law, x = MiniBatch(1), np.ones((problem.n, problem.d, runs)) / problem.d
+    numbers = np.random.default_rng(3).random((runs, problem.n, law.numbers(problem)))
+
+    def gradients(points: int) -> None:
+        uniforms = np.permute_dims(numbers, (1, 2, 0))  # an array of its own: a batch of its own
+        for _ in range(points):
+            law.gradient(problem, x, uniforms, problem.grad)
+
+    return gradients
+
+
 def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
     """The allocator keeps the memory of temporaries: two processes, with products in between."""
     found = []
@@ -220,6 +252,8 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "entries in compiled passes (l1)": partial(compiled_entries, name="l1"),
     "products of rows set, not added to zeros": sums_set,
     "vectors lent in all runs copied, not gathered": copied_runs,
+    "mini-batches of one row: gathered, not masked": gathered_rows,
+    "mini-batches of one row: one draw for two points": one_draw,
 }
 
 

@@ -63,6 +63,7 @@ def test_both_ways_give_the_gradients_of_the_drawn_rows(monkeypatch, name, stora
         expected = by_hand(solved, law, x, uniforms)
         at, numbers = like(moved.x_0, x), like(moved.x_0, uniforms)
         kinds = set()
+        monkeypatch.setattr(batch_rows, "LEAST", 0)
         for cost, width in ((0, 1 << 22), (0, 100), (np.inf, 1 << 22)):
             monkeypatch.setattr(batch_rows, "_NUMBERS", width)
             monkeypatch.setattr(batch_rows, "GATHERED", cost)

@@ -183,6 +183,7 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_faults_are_caught(monkeypatch, name):
     monkeypatch.setattr(batch_rows, "GATHERED", 0)
+    monkeypatch.setattr(batch_rows, "LEAST", 0)
     assert batches_as_stated(made("nonconvex", MiniBatch(2))).holds
     monkeypatch.setattr(*FAULTS[name]())
     assert not batches_as_stated(made("nonconvex", MiniBatch(2))).holds
