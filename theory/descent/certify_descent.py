@@ -234,7 +234,7 @@ def _contracting(
             raise Refusal(_NO_FACTOR)
         else:
             high = c
-    weights = tuple(float(fraction(w)) for w in best.weights)
+    weights = (*[0.0] * family.unused, *(float(fraction(w)) for w in best.weights))
     count = len(weights) - len(family.start.points)
     psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:count]))
     if points:
@@ -274,7 +274,7 @@ def _searched(
         )
     if functions.has_solution and not functions.noise:
         found = _tidy(family, programme, found)
-    rest = len(family.unit) - len(found.weights)  # without f - f* that is no term
+    rest = family.unused
     weights = whole = (*[0.0] * rest, *(float(fraction(w)) for w in found.weights))
     c, spent = fraction(found.c), found.spent(functions)
     enough, most = c - GIVEN_UP * abs(c), spent * (1 + rational(GIVEN_UP))

@@ -17,6 +17,12 @@ from certibit.theory.proofs.error_inequalities import (
     sampled_at,
     seen_errors,
 )
+from certibit.theory.proofs.kept_relations import (
+    Step,
+    hold_at_start,
+    really_kept,
+    relations_of_step,
+)
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
@@ -29,9 +35,7 @@ from certibit.theory.worlds.symbolic.interpolation import (
     local_progress,
 )
 from certibit.theory.worlds.symbolic.kernels import (
-    Groups,
     kernels_of_blocks,
-    really_kept,
     unknowns_met,
 )
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
@@ -277,14 +281,17 @@ def _symbolic_step(
     terms = lyapunov(state, problem)
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
-    kept, moved = invariants(method, state, problem), list[tuple[list[Groups], list[Groups]]]()
+    kept, moved = invariants(method, state, problem), list[Step | None]()
+    held = [*range(len(kept))]
+    if held and functions.noise:
+        held = hold_at_start(method, method_, functions, basis.size, basis.exact)
     after: list[Form] = []
     for orbit in found:
         there, channel = world(orbit)
         before = unknown_state(method, there)
-        s = theorem_step(method_, before, there, channel)
-        if kept:
-            moved += _relations(method, (before, s), there)
+        s = theorem_step(method_, before, there.of_step(method), channel)
+        if held:
+            moved.append(relations_of_step(method, (before, s), there))
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
@@ -296,7 +303,7 @@ def _symbolic_step(
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {one.unknown for one in message_errors}
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
-    kept = tuple(kept[k] for k in really_kept(moved, len(kept)))
+    kept = tuple(kept[k] for k in really_kept(moved, held, noise=functions.noise is not None))
     kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
     return SymbolicStep(
@@ -323,24 +330,6 @@ def _symbolic_step(
 
 
 World = tuple[SymbolicProblem, SymbolicChannel]
-
-
-def _relations(
-    method: MethodInUnits, states: tuple[Any, Any], problem: SymbolicProblem
-) -> list[tuple[list[Groups], list[Groups]]]:
-    """Return the relations before and after an outcome of a step.
-
-    There are none where gradients after it depend on who else took part. Gradients that only
-    relations ask for are not kept: they prove nothing more.
-    """
-    asked, found = len(problem.evaluations), list[tuple[list[Groups], list[Groups]]]()
-    with suppress(Refusal):
-        before, after = (
-            [*map(problem.frame.groups, invariants(method, s, problem))] for s in states
-        )
-        found.append((before, after))
-    del problem.evaluations[asked:]
-    return found
 
 
 def _form(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NoReturn
 
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Every, Method, Sample
+from certibit.solvers.method import Every, Method, Sample, slot_of
 from certibit.theory.proofs.positivity import Span
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.growth_bounds import exponential_above
@@ -95,11 +95,15 @@ class Regime:
 
 @dataclass(frozen=True)
 class _Functions:
-    """The gradients of the f_i at the model, with the noise of a sample: the next one of a slot."""
+    """The gradients of the f_i at the model, with the noise of a sample: the next one of a slot.
+
+    If the method has not ``named`` its samples, every gradient is of one of its own.
+    """
 
     world: SlopeWorld
     L0: float
     L1: float
+    named: bool
     d: Any = FEATURES
 
     @property
@@ -107,13 +111,13 @@ class _Functions:
         return self.world.n
 
     def grad(self, x: Any, active: Any = None, sample: Any = None) -> SlopeVector:
-        world = self.world
+        world, sample = self.world, slot_of(sample, self.named)
         if active is not None and active != world.n:
             _only("asks some of the clients for gradients", "let all of them take part")
         if not isinstance(x, SlopeVector):
             _only("asks for the gradient at what is no vector", "ask at the model")
         one = RationalFunction.of(1)
-        drawn = sample if isinstance(sample, Sample) else self.sample(sample)
+        drawn = sample if isinstance(sample, Sample) else Sample()
 
         def parts() -> Parts:
             alike = Parts({}, {G: one}) if world.alike else Parts({G: one}, {})
@@ -133,6 +137,7 @@ class _Functions:
 
     def sample(self, slot: Any) -> Sample:
         """Draw a sample, which is the name of its noise."""
+        slot_of(slot, self.named)
         return Sample()
 
     def _moved(self, step: Parts) -> Moved:
@@ -251,7 +256,7 @@ def _dissimilarity(functions: RelaxedFunctions) -> tuple[Rational | None, Ration
 
 def _regime(method: Method, world: SlopeWorld, of: RelaxedFunctions) -> Regime:
     """Return the step in a world."""
-    functions: Any = _Functions(world, of.L0, of.L1)
+    functions: Any = _Functions(world, of.L0, of.L1, method.needs.samples)
     channel: Any = _Channel(world)
     model_parts = Parts({}, {X: RationalFunction.of(1)})
     x: Any = SlopeVector(world, lambda: model_parts, False)

@@ -3,7 +3,8 @@
 It shares nothing with the symbols: the method's own step runs on numbers, all coins are enumerated,
 and so are the signs of errors: those of a contraction are sqrt(1 - alpha) v or its opposite, those
 of an unbiased compressor sqrt(omega) v with either sign, each with probability 1/2. A sampled
-gradient has the noise sigma, or l x + r f_i'(x), with either sign, one sample the same sign twice.
+gradient has the noise sigma, or l x + r f_i'(x), with either sign, one sample the same sign twice;
+if the method names no samples, every gradient of its step is one of its own.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -11,6 +12,7 @@ from itertools import product
 
 import numpy as np
 
+from certibit.solvers.simulation.iteration import theorem_step
 from certibit.theory.potential import Gap
 
 
@@ -24,6 +26,7 @@ class Quadratics:
     channel: "Signs | None" = None
     change: float = 0.0  # l
     ratio: float = 0.0  # r
+    named: bool = True
 
     @property
     def n(self):
@@ -31,7 +34,7 @@ class Quadratics:
 
     def grad(self, x, active=None, sample=None):
         exact = self.h * x + self.b
-        if sample is None or self.channel is None:
+        if (sample is None and self.named) or self.channel is None:
             return exact
         signs = sample if isinstance(sample, np.ndarray) else self.channel.signs()
         return exact + signs * (self.sigma + self.change * x + self.ratio * exact)
@@ -56,6 +59,13 @@ class Signs:
         self.probability *= p if heads else 1 - p
         return heads
 
+    def talking(self, schedule, iteration):
+        return np.array([not hasattr(schedule, "p") or self._next(schedule.p)])
+
+    def cohort(self, m):
+        assert m == self.n
+        return np.full((m, 1, 1), True)
+
     def coin(self, p):
         return np.full((1, 1, 1), self._next(p))
 
@@ -79,11 +89,16 @@ class Signs:
 
 def steps(method, problem, state, alpha, omega):
     """Yield the probability and the state of every outcome of a step."""
+
+    def step(channel):
+        seen = replace(problem, channel=channel, named=method.needs.samples)
+        return theorem_step(method, state, seen, channel)
+
     probe = Signs(problem.n, (), alpha, omega)
-    method.communicate(state, replace(problem, channel=probe), probe)
+    step(probe)
     for script in product([True, False], repeat=probe.asked):
         channel = Signs(problem.n, script, alpha, omega)
-        yield channel, method.communicate(state, replace(problem, channel=channel), channel)
+        yield channel, step(channel)
 
 
 @dataclass(frozen=True)
@@ -151,7 +166,7 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0,
 
     def excess(vector):
         *vector, sigma = vector
-        sigma *= not (change or ratio or dissimilar)
+        sigma *= functions.noise is not None and not (change or ratio or dissimilar)
         problem = quadratics(np.array(vector[:n]), sigma)
         parts = np.split(np.array(vector[n:]), np.cumsum(sizes)[:-1])
         given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
@@ -181,6 +196,8 @@ def largest_excess(proof, h, signs=None, *, shared=False, change=0.0, ratio=0.0,
     relations = np.array(
         [_violated(method, quadratics, row, n, names, shapes, sizes, start) for row in allowed]
     )
+    if functions.noise and not method.needs.samples:  # noise breaks what has gradients
+        relations[:, relations[:n].any(axis=0)] = 0
     if shared:
         apart = np.eye(size)[:, :n] @ (np.eye(n) - np.outer(h, h) / np.dot(h, h))
         relations = np.hstack([relations, apart])

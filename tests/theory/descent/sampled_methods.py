@@ -1,10 +1,10 @@
 """Methods that sample twice, as a user writes them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from certibit import EF, SCAFFOLD, SGD
-from certibit.solvers.authoring import copies, mean
+from certibit import SGD
+from certibit.solvers.authoring import mean
 
 
 @dataclass(frozen=True)
@@ -29,36 +29,3 @@ class TwoSamples(SGD):
     def communicate(self, s, problem, channel):
         sampled = problem.grad(s.x, sample=0) + problem.grad(s.x, sample=1)
         return type(s)(s.x - self.gamma * mean(channel.send(sampled / 2)))
-
-
-@dataclass(frozen=True)
-class SampledEF(EF):
-    """EF with stochastic gradients (Stich, Karimireddy, arXiv:1909.05350)."""
-
-    name: ClassVar[str] = "sampled-ef"
-    needs = replace(EF.needs, samples=True)
-
-    def communicate(self, s, problem, channel):
-        step = s.e + self.gamma * problem.grad(s.x, sample=0)
-        c = channel.uplink(step)
-        return type(s)(channel.broadcast(s.x - mean(c)), step - c)
-
-
-@dataclass(frozen=True)
-class SampledSCAFFOLD(SCAFFOLD):
-    """SCAFFOLD with stochastic gradients, option II and all clients in every round."""
-
-    name: ClassVar[str] = "sampled-scaffold"
-    needs = replace(SCAFFOLD.needs, samples=True)
-
-    def communicate(self, s, problem, channel):
-        y = copies(s.x, problem.n)
-        for k in range(self.K):
-            y = y - self.eta_l * (problem.grad(y, sample=k) - s.c_i + s.c)
-        dy = channel.send(y - s.x)
-        dc = channel.send(-s.c - dy / (self.K * self.eta_l))
-        return type(s)(
-            x=channel.broadcast(s.x + self.eta_g * mean(dy)),
-            c_i=s.c_i + dc,
-            c=channel.broadcast(s.c + mean(dc)),
-        )

@@ -6,9 +6,10 @@ from itertools import product
 
 import pytest
 from attack import largest_excess
-from sampled_methods import SampledEF, SampledSCAFFOLD
 
 from certibit import (
+    EF,
+    SCAFFOLD,
     BoundedDissimilarity,
     FunctionClass,
     Gap,
@@ -28,7 +29,7 @@ def noisy(n, **constants):
 
 
 def scaffold(K, n):
-    return SampledSCAFFOLD(K=K, eta_l=STEP / K, eta_g=1.0, m=n)
+    return SCAFFOLD(K=K, eta_l=STEP / K, eta_g=1.0, m=n)
 
 
 class Virtual:
@@ -57,11 +58,11 @@ def test_ef_is_as_good_as_a_bound_by_hand(gamma, n):
     c, e = gamma / 2 * (1 - gamma) - lost, gamma**2 / (2 * n) + weight * s**2 * gamma**2
     unlike = weight * gamma**2 * s**2 / (1 - s**2)
     functions = noisy(n, alpha=0.5, assumptions=UNLIKE if n > 1 else ())
-    stated = certify_descent(SampledEF(gamma), functions, Virtual(), least=c * (1 - 1e-8))
+    stated = certify_descent(EF(gamma), functions, Virtual(), least=c * (1 - 1e-8))
     assert stated.verify() == stated.c >= c * (1 - 2e-8)
     assert stated.e == pytest.approx(e, rel=1e-6)
     assert stated.dissimilarity == pytest.approx(unlike if n > 1 else 0.0, rel=1e-6)
-    searched = certify_descent(SampledEF(gamma), functions, least=c * (1 - 1e-8))
+    searched = certify_descent(EF(gamma), functions, least=c * (1 - 1e-8))
     assert searched.e > stated.e
 
 
@@ -86,7 +87,7 @@ def test_no_quadratic_breaks_scaffold_with_noise(K):
 
 
 def test_a_control_variate_of_the_wrong_sign_is_seen():
-    class Wrong(SampledSCAFFOLD):
+    class Wrong(SCAFFOLD):
         name = "wrong-scaffold"
 
         def communicate(self, s, problem, channel):

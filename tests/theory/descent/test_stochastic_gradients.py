@@ -11,7 +11,6 @@ from sampled_methods import TwoSamples, TwoSteps
 
 from certibit import (
     CARDS,
-    EF21,
     EF21SGDM,
     SGD,
     FunctionClass,
@@ -176,13 +175,6 @@ def test_noise_of_theorems_is_certified(name, options, n, omega):
     proof = certify_descent(method, functions, theorem, least=promise.c * (1 - CLOSE))
     assert proof.c >= promise.c * (1 - CLOSE)
     assert proof.e == pytest.approx(promise.e, rel=1e-6)
-
-
-def test_a_method_that_samples_nothing_has_no_noise():
-    proof = certify_descent(EF21(0.1), noisy(3, alpha=0.5))
-    assert proof.e == 0
-    exact = certify_descent(EF21(0.1), replace(noisy(3, alpha=0.5), noise=None))
-    assert proof.c == pytest.approx(exact.c, rel=CLOSE)
 
 
 ATTACKED = [

@@ -1,6 +1,6 @@
 """Bases of the unknowns that can occur in a step, given that the invariants are 0."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -40,52 +40,6 @@ def kernels_of_blocks(
         run = frame.differences.get(kind, 0)
         kernels.append(kernel_of([x[:, :, run] for x in relations if count > 1], inside))
     return tuple(kernels)
-
-
-Groups = list[Matrix]
-"""The rows of a relation in the directions of each group of a frame."""
-
-
-def really_kept(steps: Iterable[tuple[list[Groups], list[Groups]]], count: int) -> list[int]:
-    """Return the relations that every outcome of a step keeps, if they hold before it.
-
-    Relations come from runs in floats and without noise; here what a step makes of each must
-    follow from the others, in rational numbers where the step is.
-
-    Parameters
-    ----------
-    steps : pairs of lists
-        For each outcome the relations before and after it.
-    count : int
-        How many relations there are.
-    """
-    held, outcomes = list(range(count)), list(steps)
-    while True:
-        left = [
-            k
-            for k in held
-            if all(
-                are_combinations(own, [before[j][group] for j in held])
-                for before, after in outcomes
-                for group, own in enumerate(after[k])
-            )
-        ]
-        if left == held:
-            return held
-        held = left
-
-
-def are_combinations(rows: Matrix, others: Sequence[Matrix]) -> bool:
-    """Whether rows are combinations of others; in floats, up to rounding."""
-    known = np.concatenate(others)
-    if rows.dtype != object:
-        rest = rows - rows @ np.linalg.pinv(known) @ known
-        return bool(np.abs(rest).max(initial=0) <= ROUNDING * np.abs(rows).max(initial=0))
-    ranks = [
-        fmpq_mat([list(map(rational, row)) for row in own]).rank()
-        for own in (known, np.concatenate([known, rows]))
-    ]
-    return ranks[0] == ranks[1]
 
 
 def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:

@@ -8,6 +8,7 @@ form of the unknowns, the same for every problem and every dimension.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Method, Sample, Slot
+from certibit.solvers.method import Method, Sample, Slot, slot_of
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.fixed_points import fixed_point
@@ -159,9 +160,12 @@ class SymbolicProblem:
     Functions without a ``solution`` have gradients as they are, and the origin is anywhere.
     All outcomes of a step share ``evaluations`` and ``solves``, the local solves that are described
     by an inequality. A given number of gradient steps is such a solve, too, unless the steps are
-    done ``one_by_one``. Where gradients are stochastic, ``samples`` has the noise of those with a
-    sample, and ``about_solution`` says that these are compared with the noise at the solution.
+    done ``one_by_one`` or gradients are stochastic. Then ``samples`` has the noise of those with a
+    sample, and ``about_solution`` says that these are compared with the noise at the solution. In
+    a step a method gets them as it ``named`` its samples: if it names none, of a new one each time.
     """
+
+    named = True
 
     def __init__(
         self,
@@ -183,10 +187,22 @@ class SymbolicProblem:
         self.x_star = frame.array(zeros(1, basis.size, 1, exact=basis.exact))
         self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
 
+    def of_step(self, method: Method) -> "SymbolicProblem":
+        """Return the problem as a step of a method gets it, with its samples named or not."""
+        seen = copy(self)
+        seen.named = method.needs.samples
+        return seen
+
+    @property
+    def always_new(self) -> bool:
+        """Whether every gradient is of a new sample."""
+        return self.samples is not None and not self.named
+
     def grad(
         self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> ClientArray:
-        """Exact gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
+        """Gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
+        sample = slot_of(sample, self.named)
         rows_of_all = self.frame.everyone
         if not (active is None or isinstance(active, int)):
             rows_of_all = self._clients(active)
@@ -233,6 +249,7 @@ class SymbolicProblem:
 
     def sample(self, slot: int | str) -> UnknownSample:
         """Draw a sample, whose noise is unknown."""
+        slot_of(slot, self.named)
         return UnknownSample()
 
     def grad_g(self, y: Array) -> ClientArray:
@@ -249,7 +266,7 @@ class SymbolicProblem:
         count: int,
     ) -> Array | None:
         """Return where gradient steps of all active clients end; None to do them one by one."""
-        if self.one_by_one or not count:
+        if self.one_by_one or not count or self.samples is not None:
             return None
         own = self._clients(active)
         return local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
@@ -264,6 +281,11 @@ class SymbolicProblem:
         **criterion: Any,
     ) -> tuple[Array, Array]:
         """Return where local steps of all active clients end by a criterion, and the gradients."""
+        if self.samples is not None:
+            raise Refusal(
+                "local steps that end by a criterion are certified with exact gradients only; give "
+                "a number of steps, or leave the noise out"
+            )
 
         def change(z: Array) -> Array:
             return gradient(centre + z, given, active, self)
