@@ -95,7 +95,7 @@ class FunctionClass:
     assumptions : tuple of Assumption
         What is assumed besides, such as similarity of the f_i.
     noise : GradientNoise, optional
-        That of the gradients that a method samples; without it they are exact.
+        That of gradients; without it they are exact.
     bias : float, optional
         Compressors of a bias and a variance, where contractions are needed: |E C(x) - x| <=
         bias |x| and E|C(x) - E C(x)|^2 <= omega |x|^2 (Condat, Li, Richtarik, arXiv:2205.04180).

@@ -52,10 +52,8 @@ def describe_descent(account: DescentAccount) -> str:
         own = "with this Psi" if proof.measure.name == "potential" else "each with its own Psi"
         least = "smallest e + zeta^2 e'" if zeta else "smallest e"
         lines.append(f"{'noise':12}{least} for some c, {own}: {pairs}")
-    elif proof.functions.noise and proof.c > 0:
-        why = f"{account.method.name} samples no gradients whose noise it keeps"
-        if proof.reduces_variance:
-            why = "that of one sample at two points nearly cancels, and e = 0"
+    elif proof.reduces_variance and proof.c > 0:
+        why = "that of one sample at two points nearly cancels, and e = 0"
         lines.append(f"{'noise':12}none: {why}")
     if account.step_name is not None:
         lines.append(f"{'step size':12}{_steps(account)}")

@@ -12,9 +12,11 @@ from certibit.theory.assumptions.assumption import is_constant
 class GradientNoise:
     """A sampled gradient is grad f_i(x) + xi_i, with E[xi_i] = 0.
 
-    The xi_i are independent over clients and samples, and E|xi_i|^2 <= sigma^2 + relative
-    |grad f_i(x)|^2. A certificate is for every sigma: E[Psi+] <= Psi - c M + e sigma^2. For
-    mini-batches of b samples sigma^2 and ``relative`` are those of one sample divided by b.
+    Every gradient that a method asks for is of a sample of its own; if the method names its samples
+    (``needs.samples``), only those are that it names. The xi_i are independent over clients and
+    samples, and E|xi_i|^2 <= sigma^2 + relative |grad f_i(x)|^2. A certificate is for every sigma:
+    E[Psi+] <= Psi - c M + e sigma^2. For mini-batches of b samples sigma^2 and ``relative`` are
+    those of one sample divided by b.
 
     Attributes
     ----------

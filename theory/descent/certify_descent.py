@@ -70,8 +70,8 @@ def certify_descent(
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
 
-    Where the method samples gradients and the class has stochastic ones, with variance sigma^2,
-    return the smallest e with E[Psi+] <= Psi - c M + e sigma^2 for a given c.
+    Where the class has stochastic gradients, with variance sigma^2, return the smallest e with
+    E[Psi+] <= Psi - c M + e sigma^2 for a given c.
 
     Where the functions have a lower bound and no solution, f* is inf f, and f - inf f at the model
     has weight 1 in Psi. Where they have a solution, Psi at the state at rest about any x is at most
@@ -121,7 +121,7 @@ def certify_descent(
     if not is_constant(growth):
         raise Refusal(f"growth = {growth!r} is no part of Psi; give a number of at least 0")
     given = None if least is None else fraction(rational(least))
-    functions = class_of_descent(method, functions)
+    functions = class_of_descent(method, functions, measure)
     asked = Measure(measure) if measure else default_measure(functions)
     grown = fraction(rational(growth))
     require_growth(functions, asked, grown)

@@ -123,7 +123,11 @@ def stated_descent(
         return None
     unlike = [one for one in functions.assumptions if isinstance(one, BoundedDissimilarity)]
     zeta = min((one.zeta for one in unlike if one.B <= 1), default=math.inf)
-    held = [one for one in stated if not one.unmet(method, where)]
+    held = [
+        one
+        for one in stated
+        if not one.unmet(method, where) and (noise is None or one.allows_noise(method, where))
+    ]
     if not held:
         return None
     theorem = max(held, key=lambda one: one.descent(method, where))

@@ -41,11 +41,13 @@ def default_measure(functions: FunctionClass) -> Measure:
     return Measure("gap" if functions.has_solution else "squared_gradient")
 
 
-def class_of_descent(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
+def class_of_descent(
+    method: Method, functions: FunctionClass | Setting, measure: MeasureName | None = None
+) -> FunctionClass:
     """Return the class over which a descent of a method is certified."""
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
-    if method.needs.composite:
+    if method.needs.composite and not (measure == "potential" and functions.has_solution):
         raise Refusal(
             f"{method.name} solves min f + g with a strongly convex g; no descent is certified of "
             "such a method"
@@ -154,7 +156,7 @@ def has_descent(
     >>> [has_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0)) for gamma in (1.9, 2.1)]
     [True, False]
     """
-    functions = class_of_descent(method, functions)
+    functions = class_of_descent(method, functions, measure)
     asked = Measure(measure) if measure else default_measure(functions)
     least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
     _, programme = forms_of_class(method, functions, asked, Fraction(growth))

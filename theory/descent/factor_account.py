@@ -2,6 +2,7 @@
 
 import math
 from contextlib import suppress
+from typing import Literal
 
 from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
@@ -12,6 +13,7 @@ from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_account import ACCURACY, ROUNDED, DescentAccount
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem
 
@@ -23,7 +25,8 @@ def factor_account(
     """Certify E[Psi+] <= (1 - c) Psi + e sigma^2 of a method, and compare with its theorem.
 
     Psi is that of the theorem with the smallest factor of those that apply; of a first one if none
-    does, and without theorems it is searched for.
+    does. It is searched for without theorems, and where noise is too much for the Psi of one about
+    exact gradients.
 
     Raises
     ------
@@ -37,16 +40,27 @@ def factor_account(
         for one in card.theorems
         if one.noise_at_solution == at_solution or not card.method.needs.samples
     ]
-    held = [one for one in known if not one.unmet(method, where)]
+    held = [
+        one
+        for one in known
+        if not one.unmet(method, where) and (noise is None or one.allows_noise(method, where))
+    ]
     theorem = min(held, key=lambda one: one.rate(method, where), default=None)
     promise = theorem.promise(method, where) if theorem else None
-    psi = theorem or next(iter(known), None)
+    psi: Potential | Literal["search"] = theorem or next(iter(known), "search")
 
     def certified(m: Method, least: float | None = None) -> DescentCertificate:
-        return certify_descent(m, functions, psi or "search", "potential", least)
+        return certify_descent(m, functions, psi, "potential", least)
 
     least = (1 - promise.factor) * (1 - ROUNDED) if promise and promise.e else None
-    proof, limit = certified(method, least), math.nan
+    try:
+        proof = certified(method, least)
+    except Refusal:
+        if theorem or psi == "search":
+            raise
+        psi = "search"
+        proof = certified(method)
+    limit = math.nan
     if name is not None and isinstance(psi, Theorem):
         change = steps_of(method, name)
 

@@ -1,10 +1,11 @@
 """Methods by classes of functions: their theorems, certificates, and reasons for none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from tqdm import tqdm
 
@@ -37,8 +38,6 @@ CLASSES = ("strongly convex", _FACTOR, "convex", "PL", "nonconvex", "stochastic"
 
 _UP_TO_ZETA = ("nonconvex", "stochastic")
 """Over these clients of a method for a shared minimiser differ by zeta, up to which it descends."""
-
-_SAMPLES_NOTHING = "it samples no gradients"
 
 _CAPTION = (
     "T: a published theorem on the card, t: one that is proved by us, c: a certificate that is "
@@ -120,22 +119,25 @@ def _certified(card: Card, label: str) -> None:
         method, strongly, smooth = at.method, *map(FunctionClass.of, (at.strongly, at.smooth))
     if smooth.n > 1 and card.method.needs.shared_minimiser and label in _UP_TO_ZETA:
         smooth = replace(smooth, assumptions=(BoundedDissimilarity(1.0, 1.0),))
-    if label == _FACTOR and not card.method.needs.samples and card.name not in CLIPPING:
-        raise Refusal(_SAMPLES_NOTHING)
-    about = next((one for one in card.theorems if one.noise_at_solution), None)
-    with_some_step(card, method, _asked(label, strongly, smooth, about or "search"))
+    with_some_step(card, method, _asked(label, strongly, smooth, _potentials(card)))
+
+
+Form: TypeAlias = Potential | Literal["search"]
+
+
+def _potentials(card: Card) -> list[Form]:
+    """Return the Psi that are tried for a factor with noise.
+
+    That of a theorem about samples that are smooth in expectation, if any is; then any.
+    """
+    stated = sorted(card.theorems, key=lambda one: not one.noise_at_solution)[:1]
+    return [*stated, "search"]
 
 
 def _asked(
-    label: str,
-    strongly: FunctionClass,
-    smooth: FunctionClass,
-    potential: Potential | Literal["search"],
+    label: str, strongly: FunctionClass, smooth: FunctionClass, potentials: Sequence[Form]
 ) -> Callable[[Method], None]:
-    """Return the reason why a method is not certified over a class.
-
-    ``potential`` is the Psi of a theorem about samples that are smooth in expectation, if any is.
-    """
+    """Return what refuses a method that is not certified over a class."""
     smooth_samples, bounded = (
         replace(strongly, noise=noise)
         for noise in (GradientNoise(expected=strongly.L), GradientNoise())
@@ -146,16 +148,13 @@ def _asked(
     )
     under = replace(smooth, assumptions=(*smooth.assumptions, PolyakLojasiewicz(1.0)))
 
-    def sampled(method: Method) -> float:
-        proof = certify_descent(method, noisy)
-        if proof.c > 0 and not (proof.e or proof.dissimilarity or proof.reduces_variance):
-            raise Refusal(_SAMPLES_NOTHING)
-        return proof.c
-
     def factor(method: Method) -> float:
-        with suppress(Refusal):
-            return certify_descent(method, smooth_samples, potential, "potential").c
-        return certify_descent(method, bounded, "search", "potential").c
+        *others, last = product(potentials, (smooth_samples, bounded))
+        for potential, functions in others:
+            with suppress(Refusal):
+                return certify_descent(method, functions, potential, "potential").c
+        potential, functions = last
+        return certify_descent(method, functions, potential, "potential").c
 
     constants: dict[str, Callable[[Method], float]] = {
         "strongly convex": lambda method: certify(method, strongly).decrease,
@@ -163,7 +162,7 @@ def _asked(
         "convex": lambda method: certify_descent(method, convex).c,
         "PL": lambda method: certify_descent(method, under, measure="potential").c,
         "nonconvex": lambda method: certify_descent(method, smooth).c,
-        "stochastic": sampled,
+        "stochastic": lambda method: certify_descent(method, noisy).c,
     }
 
     def require(method: Method) -> None:
