@@ -45,12 +45,16 @@ class Blocks(Products, Protocol):
     def shape(self) -> tuple[int, int, int]:
         """Clients, rows per client, features: (n, m, d)."""
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers are stored of all rows."""
+    def gathering_pays(self, b: int, runs: int) -> bool:
+        """Whether b rows of each client, others in each run, are cheaper alone than with masks."""
 
     def gathered(self, places: Array) -> Products:
         """Return the rows at places (n, b, R) among all n m rows, those of each run."""
+
+
+def gathering_pays(numbers: int, m: int, b: int, runs: int) -> bool:
+    """Whether b of m rows are cheaper alone than with masks, for so many numbers of all rows."""
+    return GATHERED * b <= m and numbers * runs >= LEAST
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +158,8 @@ BatchRows = MaskedRows | GatheredRows
 def rows_of_batch(rows: Blocks, drawn: Array, multiples: Array) -> BatchRows:
     """Return the drawn rows, (n, b, R) with the m_i/b (n, 1, 1), in the cheaper way."""
     xp, m, (n, b, R) = array_namespace(drawn), rows.shape[1], drawn.shape
-    pays = GATHERED * b <= m and rows.numbers * R >= LEAST
-    if pays or not hasattr(xp, "bincount"):  # which is beyond the array API standard
+    masks = hasattr(xp, "bincount")  # which is beyond the array API standard
+    if rows.gathering_pays(b, R) or not masks:
         return GatheredRows(rows, drawn, multiples)
     places = _among_all(drawn, m) * R + xp.arange(R, device=device(drawn))
     counts = xp.bincount(xp.reshape(places, (-1,)), minlength=n * m * R)

@@ -63,6 +63,8 @@ def _part(x: Any, n: int, clients: Clients, views: bool) -> Any:
         m, own = x.shape[1], np.arange(n)[clients]
         rows = (own[:, None] * m + np.arange(m)).ravel()
         return sparse(x.stacked[rows], len(own))
+    if hasattr(x, "part"):
+        return x.part(np.arange(n)[clients])
     if isinstance(x, Constants):
         return replace(x, L_i=x.L_i[clients])
     if isinstance(x, np.ndarray) and x.ndim > 1 and len(x) == n > 1:

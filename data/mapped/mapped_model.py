@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -19,16 +18,16 @@ from certibit.data.files.cache import cache_folder
 from certibit.data.files.splits import Division
 from certibit.data.losses.base import Loss
 from certibit.data.mapped.mapped_rows import MappedRows, mapped_file
+from certibit.data.mapped.rows_in_file import RowsInFile, largest_of_blocks
+from certibit.data.memory import require_memory
 from certibit.data.problem import Constants
 from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
-from certibit.data.problems.rows import DenseRows, stored
+from certibit.data.problems.rows import DenseRows
 from certibit.data.problems.solution import cached_solution, minimiser
 
 _ENTRIES = 1 << 20
 """About so many entries of the data are worked on at once."""
-_GRAM = 1000
-"""Up to so many features the matrix of all rows is summed up; beyond, Lanczos."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -123,8 +122,25 @@ class MappedModel(RidgeProblem):
         Its f is the mean of theirs; its L_f is the mean of their L_i, which is not less than that
         of f.
         """
-        starts = self.rows.starts
-        return self._part(clients, starts[clients], starts[clients + 1] - starts[clients])
+        return self._part(clients, in_file=False)
+
+    def with_rows_in_file(self) -> LinearModel:
+        """Return the problem of all clients with their targets in memory, and not their rows.
+
+        Raises
+        ------
+        Refusal
+            If the machine has not the memory for a few numbers for every row.
+        """
+        sizes, rows = np.diff(self.rows.starts), self.rows
+        m = int(sizes.max())
+        require_memory(4 * self.n * m, f"{self.name} with up to {m} rows a client")
+        counts = tuple((size,) for size in sizes.tolist())
+        return replace(
+            self._part(np.arange(self.n), in_file=True),
+            bare=self.bare,
+            division=Division((), counts, len(rows.targets) - rows.N),
+        )
 
     def mean_grad(self, x: Array) -> Array:
         """Gradient of f at shared points (1, d, R), without the gradients of all clients."""
@@ -164,22 +180,15 @@ class MappedModel(RidgeProblem):
             clients = np.arange(first, min(first + width, rows.n))
             yield len(clients) / rows.n, self.part(clients)
 
-    def _part(
-        self, clients: NDArray[np.int64], first: NDArray[np.int64], sizes: NDArray[np.int64]
-    ) -> LinearModel:
-        """Return the problem of clients whose rows begin somewhere and are so many."""
-        k, m = len(clients), int(sizes.max())
-        row = np.arange(m)
-        filled = (row < sizes[:, None]).ravel()
-        chosen = (first[:, None] + row).ravel()[filled]
-        matrix = self.rows.of(chosen)
-        indptr = np.concatenate([[0], np.cumsum(filled)])
-        matrix = scipy.sparse.csr_array(
-            (matrix.data, matrix.indices, matrix.indptr[indptr]), shape=(k * m, self.d)
-        )
-        targets, weights = np.zeros(k * m), np.zeros(k * m)
-        targets[filled] = loss_targets(self.rows.targets[chosen], self.loss, self._values)
-        weights[filled] = np.repeat(self._scales(sizes), sizes)
+    def _part(self, clients: NDArray[np.int64], in_file: bool) -> LinearModel:
+        starts = self.rows.starts
+        first, sizes = starts[clients], starts[clients + 1] - starts[clients]
+        rows = RowsInFile(self.rows, first, sizes, int(sizes.max()))
+        targets, weights = np.zeros((2, *rows.shape[:2], 1))
+        filled = rows.is_filled
+        targets[filled, 0] = loss_targets(self.rows.targets[rows.rows], self.loss, self._values)
+        weights[filled, 0] = np.repeat(self._scales(sizes), sizes)
+        own: Any = rows if in_file else rows.read()
         bare = self.bare
         return LinearModel(
             name=self.name,
@@ -190,9 +199,9 @@ class MappedModel(RidgeProblem):
             ridge_g=self.ridge_g,
             x_star=self.x_star,
             loss=self.loss,
-            rows=stored(matrix, k),
-            targets=targets.reshape(k, m, 1),
-            weights=weights.reshape(k, m, 1),
+            rows=own,
+            targets=targets,
+            weights=weights,
             division=Division((), ()),
             split="in-order",
         )
@@ -240,25 +249,10 @@ class MappedModel(RidgeProblem):
 
     def _smoothness_of_mean(self) -> float:
         """Return smoothness x lambda_max of the mean over the clients of sum_s w_i a_is a_is'."""
-        if self.d <= _GRAM:
-            gram = sum(block.rows.gram(block.weights) for _, block in self._blocks()) / self.n
-            return self.loss.smoothness * float(np.linalg.eigvalsh(gram)[-1])
-
-        def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
-            x, summed = v.reshape(1, -1, 1), np.zeros((1, self.d, 1))
-            for _, block in self._blocks():
-                products = block.rows.backward(block.weights * block.rows.forward(x))
-                summed += products.sum(axis=0, keepdims=True)
-            return summed.ravel() / self.n
-
-        operator = scipy.sparse.linalg.LinearOperator(
-            (self.d, self.d), matvec=product, dtype=np.float64
+        largest = largest_of_blocks(
+            self.d, lambda: ((block.rows, block.weights) for _, block in self._blocks())
         )
-        start = np.random.default_rng(0).standard_normal(self.d)
-        largest = scipy.sparse.linalg.eigsh(
-            operator, k=1, which="LA", v0=start, return_eigenvectors=False
-        )
-        return self.loss.smoothness * float(largest[0])
+        return self.loss.smoothness * largest / self.n
 
 
 def loss_targets(

@@ -5,7 +5,6 @@ the density, the shape and the machine; as sums are rounded in another order, :f
 by the density alone, so that the same data are stored alike wherever and whenever they are loaded.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, add_scaled, array_namespace, fetched
-from certibit.data.batch_rows import GatheredDense, GatheredSparse, Sparse
+from certibit.data.batch_rows import GatheredDense, GatheredSparse, Sparse, gathering_pays
 from certibit.data.errors import Refusal
 from certibit.data.own.description import state
 
@@ -62,10 +61,10 @@ class DenseRows:
         products = self._transposed @ s
         return products if x is None else add_scaled(products, a, x)
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers are stored of all rows."""
-        return math.prod(self.shape)
+    def gathering_pays(self, b: int, runs: int) -> bool:
+        """Whether b rows of each client, others in each run, are cheaper alone than with masks."""
+        n, m, d = self.shape
+        return gathering_pays(n * m * d, m, b, runs)
 
     def gathered(self, places: Array) -> GatheredDense:
         """Return the rows at places (n, b, R) among all n m rows, those of each run."""
@@ -137,11 +136,11 @@ class SparseRows:
         products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
         return products if x is None else add_scaled(products, a, x)
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers are stored of all rows."""
-        stored = getattr(self.stacked, "nnz", None)  # else a dense array of another library
-        return math.prod(self.shape) if stored is None else int(stored)
+    def gathering_pays(self, b: int, runs: int) -> bool:
+        """Whether b rows of each client, others in each run, are cheaper alone than with masks."""
+        n, m, d = self.shape
+        numbers = getattr(self.stacked, "nnz", n * m * d)  # else a dense array of another library
+        return gathering_pays(numbers, m, b, runs)
 
     def gathered(self, places: Array) -> GatheredDense | GatheredSparse:
         """Return the rows at places (n, b, R) among all n m rows, those of each run."""

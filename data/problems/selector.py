@@ -160,9 +160,10 @@ def problem(
     if isinstance(clients, str):
         split, clients = _rule_and_count(clients)
     if split.partition(":")[0] in _IN_FILES:
-        return _in_files(data, split, nonconvex, noise, batch, storage)(
+        mapped = _in_files(data, split, nonconvex, noise, storage)(
             data, _count(clients), split, phi, weighting=weighting, **convexity
         )
+        return mapped if batch is None else _sampled(mapped.with_rows_in_file(), noise, batch)
     dataset = _dataset(data, y, name, phi, download)
     choice: dict[str, Any] = {**convexity} if nonconvex is None else {"lam": nonconvex}
     choice |= {"seed": seed, "storage": storage}
@@ -188,15 +189,15 @@ def _require_complete(y: Any, clients: Any) -> None:
         )
 
 
-def _in_files(data: Any, split: str, *others: object) -> Callable[..., RidgeProblem]:
+def _in_files(data: Any, split: str, *others: object) -> Callable[..., Any]:
     """Return what makes problems of rows that stay in files; an extension."""
-    if not isinstance(data, str) or others != (None, None, None, None):
+    if not isinstance(data, str) or others != (None, None, None):
         raise Refusal(
             f"the split {split!r} is of the rows of a file, for a convex problem; give the path of "
-            "the file and neither nonconvex, noise, batch nor storage, or another split"
+            "the file and neither nonconvex, noise nor storage, or another split"
         )
     try:
-        made: Callable[..., RidgeProblem]
+        made: Callable[..., Any]
         made = import_module("certibit.data.mapped.mapped_model").mapped_problem
     except ModuleNotFoundError:
         raise Refusal("this copy of certibit has no data/mapped; choose another split") from None

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import scipy
 
+from certibit import MiniBatch, sampling_constants
 from certibit.data.errors import Refusal
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.mapped import mapped_rows
 from certibit.data.mapped.mapped_model import MappedModel
-from certibit.data.mapped.mapped_rows import mapped_pieces
+from certibit.data.mapped.mapped_rows import MappedRows, mapped_pieces
 from certibit.data.problem import Constants
 from certibit.data.problems.selector import problem
 from certibit.solvers.cohorts import cohort_world
@@ -99,7 +100,7 @@ def test_clients_named_by_a_column(tmp_path, monkeypatch, blocks):
 
 
 def test_many_features(tmp_path, monkeypatch):
-    monkeypatch.setattr("certibit.data.mapped.mapped_model._GRAM", 3)
+    monkeypatch.setattr("certibit.data.mapped.rows_in_file._GRAM", 3)
     X, labels = drawn(40, 12)
     found = problem(f"{written(tmp_path / 'rows', X, labels)}@4", split="in-order", kappa=50)
     assert_same(found, problem(X, labels, clients=np.repeat(np.arange(4), 10), kappa=50))
@@ -231,3 +232,56 @@ def test_a_part_and_the_whole_have_one_name():
     np.testing.assert_allclose(part.grad(x), made.grad(x)[[7, 3]], rtol=1e-12)
     other = replace(made, ridge=0.04)
     assert not np.allclose(other.part(np.array([7])).grad(x), other.mean_grad(x))
+
+
+def with_batches(tmp_path, law, split="in-order", **options):
+    """Return the same problem with mini-batches, with rows in a file and in memory."""
+    X, labels = drawn(60, 6)
+    if split == "in-order":
+        path, clients = written(tmp_path / "rows", X, labels), np.repeat(np.arange(5), 12)
+    else:
+        clients = np.random.default_rng(3).choice([3, 17, 18, 40, 99], 60)
+        path = written(tmp_path / "rows", X, labels, clients)
+        X = np.hstack([np.zeros((60, 1)), X])
+    again = ":replacement" * law.replacement
+    found = problem(f"{path}@5:batch={law.b}{again}", split=split, kappa=50, **options)
+    return found, problem(X, labels, clients=clients, kappa=50, batch=law, **options)
+
+
+@pytest.mark.parametrize("blocks", [1, 40])
+@pytest.mark.parametrize("split", ["in-order", "column:1"])
+@pytest.mark.parametrize("law", [MiniBatch(2), MiniBatch(7, replacement=True)], ids=str)
+def test_batches_of_rows_in_a_file(tmp_path, monkeypatch, law, split, blocks):
+    """The law, its constants and runs are those of rows in memory; only drawn rows are read."""
+    monkeypatch.setattr("certibit.data.mapped.rows_in_file._ENTRIES", 200 // blocks)
+    options = {"loss": "huber:1", "weighting": "clients"}
+    found, expected = with_batches(tmp_path, law, split, **options)
+    assert_same(found, expected)
+    assert_same(pickle.loads(pickle.dumps(found)), expected)
+    for one, other in zip(
+        *(vars(sampling_constants(p)).values() for p in (found, expected)), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-10)
+    x, read, right = np.random.default_rng(5).standard_normal((1, expected.d, 3)), [], MappedRows.of
+    uniforms = np.random.default_rng(6).random((5, law.numbers(found), 3))
+    monkeypatch.setattr(MappedRows, "of", lambda rows, n: read.append(len(n)) or right(rows, n))
+    gradients = law.gradient(found, x, uniforms, found.grad)
+    assert read == [5 * law.b * 3]
+    alone = law.gradient(expected, x, uniforms.copy(), expected.grad)
+    np.testing.assert_allclose(gradients, alone, rtol=1e-12, atol=1e-13)
+
+
+def test_cohorts_read_the_drawn_rows_of_their_clients_alone(tmp_path, monkeypatch):
+    found, expected = with_batches(tmp_path, MiniBatch(2))
+    method = SCAFFOLD(K=3, eta_l=1e-2, eta_g=1.0, m=2)
+    budget, record = Budget(rounds=6), Record(every=6)
+    whole = simulate(Experiment.of(method, expected), seeds=1, budget=budget, record=record)
+    read, right = [], MappedRows.of
+    monkeypatch.setattr(MappedRows, "of", lambda rows, n: read.append(len(n)) or right(rows, n))
+    experiment = Experiment.of(method, found)
+    few = simulate(experiment, seeds=1, budget=budget, record=record, by_cohort=True)
+    assert whole.columns["gradients"].tolist() == few.columns["gradients"].tolist()
+    np.testing.assert_allclose(whole.columns["gap"], few.columns["gap"], rtol=1e-10)
+    assert read.count(2 * 2) >= 6 * 3
+    assert set(read) == {2 * 2, 2 * 12, 60}  # all rows for what is recorded
+    assert read.count(2 * 12) == 1  # to compare the part of the first cohort with the whole
