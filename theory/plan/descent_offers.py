@@ -29,7 +29,7 @@ def descent_offers(
     """Return the offers of all methods, rules and compressors with a theorem about descents.
 
     A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 promises that the mean of E|grad f|^2
-    over T steps is at most Psi_0/(c T) + (e/c) sigma^2, with Psi_0 at the start of a run of seed 0.
+    over T steps is at most Psi_0/(c T) + (e/c) sigma^2, with Psi_0 at the start of runs.
     On (L0, L1)-smooth problems theorems are about the mean of E|grad f|, and methods take the
     largest step of their theorem, with one local step.
     """

@@ -6,6 +6,7 @@ the mean of its measure over the points of a run, a theorem about whole runs f -
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -35,6 +36,12 @@ from certibit.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
 
 _SHIFT, _REFINEMENTS = 1e-11, 10
 
+STARTS, NUMBERS = 64, 10_000_000
+"""Seeds over which Psi^0 is averaged where a start is drawn: at most, and by memory."""
+
+SURE = 3
+"""Standard errors that are added to such a mean."""
+
 
 @dataclass(frozen=True)
 class Promise:
@@ -45,7 +52,9 @@ class Promise:
     of : ContractionPromise, DescentPromise or RunPromise
         What a theorem promises per step of the theorem.
     start : float
-        Where it begins: the bound c Psi^0 on f - f*, if a factor is promised, else Psi^0.
+        Where it begins: the bound c Psi^0 on f - f*, if a factor is promised, else Psi^0. Where a
+        start is drawn, as by a first message, Psi^0 is measured: its mean over ``STARTS`` seeds
+        plus ``SURE`` standard errors.
     steps_per_round : float
         How many steps of the theorem a communication round takes in the mean: 1/p, or 1.
     cost : RoundCost
@@ -98,7 +107,7 @@ def promise(
     method, setting = experiment.method, Setting.at(experiment)
     require_covered(theorem, method, setting)
     of, cost = theorem.promise(method, setting), cost or round_cost(experiment)
-    start = value_at_start(theorem, experiment, measure=of.measure)
+    start = _mean_at_start(theorem, experiment, of.measure)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
     noise = experiment.problem.noise
     sampled = not isinstance(of, RunPromise) and of.e
@@ -122,18 +131,39 @@ def value_at_start(
     potential: Potential,
     experiment: Experiment[Any],
     constants: ClassConstants | None = None,
-    measure: str = "potential",
 ) -> float:
-    """Return a potential where a run begins, at x = 0; by default, with the constants there.
+    """Return a potential where the run of seed 0 begins; by default, with the constants there."""
+    return float(_values_at_start(potential, experiment, (0,), constants)[0])
+
+
+def _mean_at_start(potential: Potential, experiment: Experiment[Any], measure: str) -> float:
+    """Return the mean of a potential where runs begin, with a margin where starts are drawn."""
+    few = _values_at_start(potential, experiment, (0, 1), measure=measure)
+    if few[0] == few[1]:
+        return float(few[0])
+    count = min(max(2, NUMBERS // (experiment.n * experiment.d)), STARTS)
+    drawn = _values_at_start(potential, experiment, range(count), measure=measure)
+    return float(np.mean(drawn) + SURE * np.std(drawn, ddof=1) / math.sqrt(count))
+
+
+def _values_at_start(
+    potential: Potential,
+    experiment: Experiment[Any],
+    seeds: Sequence[int],
+    constants: ClassConstants | None = None,
+    measure: str = "potential",
+) -> Array:
+    """Return a potential where runs of some seeds begin, (R,).
 
     The measure is that of what is promised; see
     :func:`~certibit.theory.worlds.fixed_points.at_rest`.
     """
     method, view = experiment.method, experiment.problem
-    channel, oracle = simulated_world(experiment)
+    channel, oracle = simulated_world(experiment, seeds)
     state = method.start(channel.template, oracle, channel)
     star, constants = at_rest(measure, method, state, view), constants or Setting.at(experiment)
-    return float(host(value(potential.lyapunov(method, state, star, constants, view), view))[0])
+    terms = potential.lyapunov(method, state, star, constants, view)
+    return np.broadcast_to(host(value(terms, view)), len(seeds))
 
 
 def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> float:
