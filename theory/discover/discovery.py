@@ -57,7 +57,7 @@ class Search:
     task : Task
         The task of the search.
     found : tuple of Discovery
-        The certified methods, the least cost first.
+        The certified methods, the least cost first, each method once.
     sentences : int
         Structures that were screened.
     convergent : int
@@ -135,8 +135,8 @@ def discover(
         for proved in _proved(one, screened_cost[one.sentence] if task.bounded else None, task)
     ]
     progress(1.0, "done")
-    found.sort(key=lambda one: one.candidate.cost)
-    return Search(task, tuple(found), len(everything), len(passed), len(chosen) - len(found))
+    uncertified = len(chosen) - len(found)
+    return Search(task, each_once(found), len(everything), len(passed), uncertified)
 
 
 def _screened(one: Sentence, task: Task, seed: int) -> Candidate | None:
@@ -197,6 +197,25 @@ def _best_of_every_kind(passed: list[Candidate], best: int) -> list[Candidate]:
         if candidate.cost * (1 + WORTH) < simpler:
             chosen.append(candidate)
     return chosen
+
+
+def each_once(found: Sequence[Discovery]) -> tuple[Discovery, ...]:
+    """Return what was found, the least cost first, without methods that are there already.
+
+    Two structures may be one method after the second tuning: the same known one with any
+    constants, or one that moves alike.
+    """
+    kept: list[Discovery] = []
+    for one in sorted(found, key=lambda one: one.candidate.cost):
+        if not any(_one_method(one, other) for other in kept):
+            kept.append(one)
+    return tuple(kept)
+
+
+def _one_method(one: Discovery, other: Discovery) -> bool:
+    if one.known or other.known:
+        return type(one.known) is type(other.known)
+    return moves_alike(one.candidate.method(1.0), other.candidate.method(1.0))
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int]:

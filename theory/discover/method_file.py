@@ -99,9 +99,10 @@ def method_file(
 ) -> str:
     """Return the text of the file that defines the method of a sentence.
 
-    Unless it is for ``strongly_convex`` functions only, it runs on nonconvex ones, too.
+    Unless it is for ``strongly_convex`` functions only, it runs on nonconvex ones, too, and starts
+    at rest, as what is certified of descents asks for.
     """
-    lines = step_lines(one)
+    lines = step_lines(one) if strongly_convex else step_lines(one).at_rest()
     needs = [f'compressor="{one.up}"'] * bool(one.up) + [f'downlink="{one.down}"'] * bool(one.down)
     needs += ["nonconvex=True"] * (not strongly_convex)
     updates = [f"{part.name}={part.update}" for part in lines.parts]

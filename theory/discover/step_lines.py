@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from certibit.theory.discover.grammar import CONSTANTS, Sentence
 
@@ -53,6 +54,13 @@ class StepLines:
     model: str
     kept: str = ""
     begin: tuple[str, ...] = ()
+
+    def at_rest(self) -> Self:
+        """Return the step with a start at rest: memories begin as the gradients, sent once."""
+        first = {"h": "h", "h_mean": "mean(h)"}
+        parts = [replace(part, start=first.get(part.name, part.start)) for part in self.parts]
+        sent = ("h = channel.send(problem.grad(x))",) if "h" in {x.name for x in parts} else ()
+        return replace(self, parts=tuple(parts), begin=self.begin or sent)
 
     def text(self, local: bool) -> list[str]:
         """Return the algorithm box of an iteration, with local steps or without."""
