@@ -34,7 +34,7 @@ _TELLING = (
     "bits counted are bits sent",
     "the server uses only what was sent",
     "runs as plain ones",
-    "variance - omega |x|^2",
+    "moments of C(x) - constants",
     "L_i, L_f, mu and eigenvalues",
     "L0, L1, kappa and rho",
 )

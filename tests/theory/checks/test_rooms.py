@@ -83,7 +83,7 @@ ROOMS = {
         [
             "mean of C(x)",
             "variance of C(x)",
-            "variance - omega |x|^2",
+            "moments of C(x) - constants",
             "C(x) of every client alone",
             "bytes of C(x)",
         ],

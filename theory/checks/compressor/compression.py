@@ -144,7 +144,9 @@ def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
                 f"omega_av of {n} clients is {joint - apart:.6g}, and the mean of messages has "
                 f"{joint:.6g}: look at omega_av, and whether the clients share their draws."
             )
-    return Verdict("variance - omega |x|^2", excess, 1e-9, advice=advice, **searched(range(tried)))
+    return Verdict(
+        "moments of C(x) - constants", excess, 1e-9, advice=advice, **searched(range(tried))
+    )
 
 
 Ratio = Callable[[Vectors], NDArray[np.float64]]

@@ -53,6 +53,8 @@ class Boundary:
         Those that fail a little farther.
     clients : int
         Of the problem.
+    refused : str
+        Why no worst case is known there; "" if it is.
     """
 
     parameter: str
@@ -61,6 +63,7 @@ class Boundary:
     worst: float
     hypotheses: tuple[str, ...] = ()
     clients: int = 3
+    refused: str = ""
 
     @property
     def ratio(self) -> float:
@@ -72,8 +75,8 @@ class Boundary:
 
     @property
     def kept(self) -> bool:
-        """Whether the promise is kept here, up to rounding."""
-        return self.ratio <= 1 + ROUNDING
+        """Whether the promise is kept here, up to rounding; not where it is not known."""
+        return not self.refused and self.ratio <= 1 + ROUNDING
 
 
 def at_the_boundary(theorem: ConvergenceTheorem, card: Card, rule: str | None = None) -> Verdict:
@@ -82,18 +85,22 @@ def at_the_boundary(theorem: ConvergenceTheorem, card: Card, rule: str | None = 
     Raises
     ------
     Refusal
-        If the rule meets the theorem on none of the problems, or no real parameter is bounded.
+        If the rule meets the theorem on none of the problems, no real parameter is bounded, or the
+        worst case is refused wherever one is.
     """
-    found = list(boundaries(theorem, card, rule))
+    points = list(boundaries(theorem, card, rule))
+    found = [point for point in points if not point.refused]
     if not found:
         raise Refusal(
-            f"no hypothesis of {theorem.title} bounds a real parameter of the rule {rule!r} on "
-            "small quadratics; take another rule"
+            points[0].refused
+            if points
+            else f"no hypothesis of {theorem.title} bounds a real parameter of the rule {rule!r} "
+            "on small quadratics; take another rule"
         )
     worst = max(found, key=lambda boundary: boundary.ratio)
     for clients in (1, 2) if not worst.kept else ():
         fewer = max(
-            boundaries(theorem, card, rule, clients=clients),
+            (one for one in boundaries(theorem, card, rule, clients=clients) if not one.refused),
             key=lambda boundary: boundary.ratio,
             default=worst,
         )
@@ -107,6 +114,8 @@ def at_the_boundary(theorem: ConvergenceTheorem, card: Card, rule: str | None = 
         f"hypotheses hold, the promised factor is {worst.rate:.6g} and the worst case "
         f"{worst.worst:.6g}. Smallest counterexample: n = {worst.clients}, d = 2, a quadratic."
     )
+    if len(found) < len(points):
+        note += f"; {len(points) - len(found)} of {len(points)} points are refused"
     return Verdict(
         "worst case / tau at the boundary", worst.ratio, 1.0, note, advice, **searched(found)
     )
@@ -150,10 +159,14 @@ def boundaries(
                 last = _last_met(theorem, start, field.name, factor, doubled)
                 if last is not None:
                     value = getattr(last.method, field.name)
-                    with np.errstate(all="ignore"):
-                        rate, worst = promised_and_worst(theorem, last)
+                    rate, worst, refused = np.nan, np.nan, ""
+                    try:
+                        with np.errstate(all="ignore"):
+                            rate, worst = promised_and_worst(theorem, last)
+                    except Refusal as refusal:
+                        refused = str(refusal)
                     broken = _next_broken(theorem, last, field.name, factor)
-                    yield Boundary(field.name, value, rate, worst, broken, clients)
+                    yield Boundary(field.name, value, rate, worst, broken, clients, refused)
 
 
 def promised_and_worst(
