@@ -102,8 +102,8 @@ class NeuralProblem(NonconvexProblem):
         x_0 : array (d,) or (1, d, R), optional
             Where runs start, if not at the parameters of the module.
         batch : int, optional
-            Examples of a stochastic gradient of a client, drawn with replacement; methods that
-            take samples get these, and exact gradients without.
+            Examples of a stochastic gradient of a client, drawn with replacement. Without it,
+            gradients are exact.
         test : pair of arrays, optional
             Inputs and labels for :meth:`accuracy` that no client has.
         lower_bound : float

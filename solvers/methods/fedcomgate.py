@@ -29,7 +29,7 @@ class State:
 
 @dataclass(frozen=True)
 class FedCOMGATE(Method):
-    """FedCOMGATE for min (1/n) sum_i f_i(x), with exact gradients and C_i in U(omega).
+    """FedCOMGATE for min (1/n) sum_i f_i(x) with compressors C_i in U(omega).
 
     Each round, for all clients or for those of a random cohort of size S::
 

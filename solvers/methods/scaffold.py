@@ -30,7 +30,7 @@ class State:
 
 @dataclass(frozen=True)
 class SCAFFOLD(Method):
-    """SCAFFOLD for min (1/n) sum_i f_i(x), with exact gradients.
+    """SCAFFOLD for min (1/n) sum_i f_i(x).
 
     Each round, for the clients i of a uniformly random cohort S of size m::
 

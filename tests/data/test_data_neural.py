@@ -205,9 +205,11 @@ def test_batches_are_drawn_from_the_own_examples_of_a_client():
 
 def test_gradients_are_counted_in_examples():
     problem, budget = least_squares(batch=2), Budget(rounds=3)
-    sampled = run(CARDS["sgd"].method(gamma=0.1), problem, seeds=1, budget=budget)
-    exact = run(GD(gamma=0.1), problem, seeds=1, budget=budget)
-    assert (sampled.final("gradients"), exact.final("gradients")) == (3 * 2, 3 * problem.m)
+    for name in ("sgd", "gd"):
+        sampled = run(CARDS[name].method(gamma=0.1), problem, seeds=1, budget=budget)
+        assert sampled.final("gradients") == 3 * 2
+    exact = run(CARDS["page"].method(gamma=0.1, p=1.0), problem, seeds=1, budget=budget)
+    assert exact.final("gradients") == 4 * problem.m
 
 
 @pytest.mark.parametrize("b", [0, -1, 1.5, True])
@@ -395,7 +397,8 @@ def test_runs_with_unequal_clients_converge_and_are_told_apart():
     problem, _ = unequal("linear", batch=2)
     trace = run(GD(gamma=0.5), problem, seeds=1, budget=Budget(rounds=300))
     assert trace.final("squared_gradient") < 0.01 * trace.columns["squared_gradient"][0]
-    assert trace.final("gradients") == 300 * max(SIZES)
+    assert trace.final("gradients") == 300 * 2
+    assert problem.noise.counted(problem, sampled=False) == max(SIZES)
     assert problem.fingerprint != replace(problem, sizes=problem.sizes.clip(max=4)).fingerprint
 
 

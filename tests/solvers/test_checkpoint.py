@@ -23,6 +23,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Every, Method, Needs
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs import checkpoint as checkpoints
 from certibit.solvers.runs import engine, loop
 from certibit.solvers.runs.budget import Budget, Record
@@ -147,6 +148,16 @@ def test_noise_and_problems_on_the_run_axis(tmp_path):
     experiment = Experiment.of(EPISODE(0.01, 0.05, 2), problem)
     budget = Budget(gap=0.05, rounds=400)
     check(experiment, tmp_path / "trace.npz", seeds=[3, 3, 5], budget=budget)
+
+
+@pytest.mark.parametrize("by_cohort", [False, True])
+def test_new_samples_at_every_gradient(tmp_path, by_cohort):
+    """Of runs with rounds at different iterations, where those of one seed share no noise."""
+    problem, p = select_problem("breast-cancer@5:batch=4"), np.array([0.2, 0.7])[None, None, :]
+    experiment = Experiment.of(Scaffnew(0.05, 0.3 if by_cohort else p), problem)
+    seeds = [3, 5] if by_cohort else [3, 3]
+    options = {"seeds": seeds, "budget": Budget(rounds=40), "by_cohort": by_cohort}
+    check(experiment, tmp_path / "trace.npz", **options)
 
 
 @pytest.mark.long(keep=1)

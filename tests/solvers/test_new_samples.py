@@ -5,6 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from comparisons import assert_same_columns
 
 from certibit import CARDS, SCAFFOLD, SGD, Scaffnew, Setting
 from certibit.data.errors import Refusal
@@ -12,6 +13,7 @@ from certibit.data.mini_batch import MiniBatch
 from certibit.data.noise import Rademacher, Uniform
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
+from certibit.solvers.clock.network import Network
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import UNNAMED, Every
 from certibit.solvers.runs.budget import Budget
@@ -22,6 +24,7 @@ from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.simulation.tape import Tape
 from certibit.theory.checks.channel.walk import Wrapped, with_pace
+from certibit.theory.tool.traces.replay import recorded
 
 
 def fits_nonconvex(needs):
@@ -41,6 +44,9 @@ CASES = [
     for name, kind in product(CARDS, PROBLEMS)
     if kind == "rows, convex" or fits_nonconvex(CARDS[name].method.needs)
 ]
+
+WORLDS = {"by_cohort": True, "library": "array-api-strict", "network": Network(gradient=0.1)}
+UNNAMED_CASES = [case for case in CASES if not CARDS[case[0]].method.needs.samples]
 
 
 def compressor_of(needs):
@@ -78,10 +84,10 @@ class Recorder(Wrapped):
         return found
 
 
-def recorded(experiment, oracle=None):
+def noted(experiment):
     """Return an oracle that has noted the questions of a start and six iterations."""
-    channel, own = simulated_world(experiment, (0, 1, 2))
-    recorder = Recorder(own if oracle is None else oracle(own))
+    channel, oracle = simulated_world(experiment, (0, 1, 2))
+    recorder = Recorder(oracle)
     channel, method = with_pace(channel, Every(2)), experiment.method
     state = method.start(channel.template, recorder, channel)
     for iteration in range(1, 7):
@@ -95,11 +101,12 @@ def all_new(recorder):
     return moved and not any(np.allclose(a, b) for a, b in combinations(recorder.off, 2))
 
 
+@pytest.mark.long(keep=40)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_the_oracle_decides_unless_a_method_names_its_samples(name, kind):
     """What ``needs`` say of samples is what the code does, and what it gets."""
     experiment = experiment_of(name, kind)
-    recorder, needs = recorded(experiment), experiment.method.needs
+    recorder, needs = noted(experiment), experiment.method.needs
     assert recorder.named == needs.samples
     if not needs.samples:
         assert all_new(recorder)
@@ -108,9 +115,8 @@ def test_the_oracle_decides_unless_a_method_names_its_samples(name, kind):
         assert set(drawn) == {len(recorder.off) * view.n * view.noise.numbers(view)}
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [case for case in CASES if not CARDS[case[0]].method.needs.samples]
-)
+@pytest.mark.long(keep=10)
+@pytest.mark.parametrize(("name", "kind"), UNNAMED_CASES)
 def test_runs_are_others_than_those_of_exact_gradients(name, kind):
     """As a user runs it, too, whatever is compiled or lazy there; and so are its gradients."""
     experiment = experiment_of(name, kind)
@@ -123,31 +129,62 @@ def test_runs_are_others_than_those_of_exact_gradients(name, kind):
         np.testing.assert_allclose(spent, 8 * rows, rtol=1e-12)
 
 
-class ExactOnce(Oracle):
-    """An oracle that forgets the noise of the first gradient it is asked for."""
+@pytest.mark.long(keep=9)
+@pytest.mark.parametrize(
+    ("world", "name", "kind"),
+    [
+        (world, *case)
+        for world, case in product(WORLDS, UNNAMED_CASES)
+        if world != "network" or case[1] == "noise"  # its seconds are those of whole gradients
+    ],
+)
+def test_every_world_draws_the_same(world, name, kind):
+    """Clients by cohorts or in blocks, on a device, and with a clock, which runs step by step."""
+    experiment, options = experiment_of(name, kind), {"seeds": 2, "budget": Budget(rounds=8)}
+    found = simulate(experiment, **{world: WORLDS[world]}, **options)
+    expected = simulate(experiment, **options)
+    assert_same_columns(found.columns, expected.columns, rtol=1e-8, atol=1e-12)
 
-    def drawn(self, sample):
-        found = super().drawn(sample)
+
+def exact_once(drawn):
+    """Forget the noise of the first gradient."""
+
+    def planted(self, sample):
+        found = drawn(self, sample)
         first = self.tape.streams.drawn[f"noise {UNNAMED}"][0] == found[..., 0].size
-        return 0 * found + 0.5 if first else found
+        return None if first else found
+
+    return planted
 
 
-class SameTwice(Oracle):
-    """An oracle that gives every sample twice."""
+def same_twice(drawn):
+    """Give every sample twice."""
 
-    def drawn(self, sample):
+    def planted(self, sample):
         if "kept" in vars(self):
             return vars(self).pop("kept")
-        return vars(self).setdefault("kept", super().drawn(sample))
+        return vars(self).setdefault("kept", drawn(self, sample))
+
+    return planted
 
 
-@pytest.mark.parametrize("fault", [ExactOnce, SameTwice])
+@pytest.mark.parametrize("fault", [exact_once, same_twice])
 @pytest.mark.parametrize("name", ["gd", "diana", "ef21", "scaffold"])
-def test_an_oracle_that_forgets_a_sample_is_seen(name, fault):
+def test_an_oracle_that_forgets_a_sample_is_seen(name, fault, monkeypatch):
     experiment = experiment_of(name, "noise")
-    assert all_new(recorded(experiment))
-    planted = recorded(experiment, lambda own: fault(**vars(own)))
-    assert not all_new(planted)
+    assert all_new(noted(experiment))
+    monkeypatch.setattr(Oracle, "drawn", fault(Oracle.drawn))
+    assert not all_new(noted(experiment))
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("kind", ["noise", "rows"])
+def test_a_plain_run_sees_noise_that_is_left_out(kind, monkeypatch):
+    """The check of traces draws samples by loops of its own."""
+    experiment = experiment_of("gd", kind)
+    assert recorded(experiment).holds
+    monkeypatch.setattr(Oracle, "drawn", exact_once(Oracle.drawn))
+    assert not recorded(experiment).holds
 
 
 @pytest.mark.parametrize("law", [MiniBatch(1, True), Uniform(0.3), Rademacher(0.3)], ids=str)

@@ -107,6 +107,8 @@ def test_every_method_runs_over_processes(launcher):
         "ef21,breast-cancer@9:nonconvex,top-k:2",
         "page,breast-cancer@9:nonconvex:batch=4,",
         "vr-marina,breast-cancer@9:nonconvex:batch=4:replacement,rand-k:2",
+        f"ef21,{noisy},top-k:2",
+        "locodl,breast-cancer@9:batch=4,rand-k:2",
     ]
     assert len(cases) > 33
     code, told, errors = over(4, "true", *cases, launcher=LAUNCHERS[launcher])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -242,11 +242,11 @@ def examine(
         If method, problem and compressor do not fit each other, or for what ``strict`` says.
     """
     method, setting = experiment.method, Setting.at(experiment)
+    if strict and card.theorems:
+        require_theorem(card, experiment)
     if experiment.problem.noise is not None:
         return conducted(card, experiment, tool=tool)
     by_rule = by_rule and bool(card.rules)
-    if strict and card.theorems:
-        require_theorem(card, experiment)
     tell("soundness")
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *_compressors_checked(fitted))
@@ -297,24 +297,30 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
 
     A method without theorems about descents has that of a certificate, if one is found.
     """
-    sent, setting = experiment.compressor, Setting.at(experiment)
+    method, sent, setting = experiment.method, experiment.compressor, Setting.at(experiment)
     constants: Any = setting.constants
-    held: Sequence[DescentTheorem | NormTheorem] = ()
-    factors: list[Theorem] = []
-    noise = experiment.problem.noise
-    bounded = noise is None or math.isfinite(noise.largest_variance(experiment.problem))
-    convex = is_convex(experiment)
+    factors: Sequence[Theorem] = ()
+    stated: Sequence[DescentTheorem | NormTheorem] = card.relaxed
+    bounded, convex = math.isfinite(setting.sigma), is_convex(experiment)
     if convex:
-        met = [one for one in card.theorems if not one.unmet(experiment.method, setting)]
-        factors = [one for one in met if math.isfinite(noise_of(one, experiment))]
-        held = [one for one in card.convex_descents if not one.unmet(experiment.method, setting)]
+        factors, stated = card.theorems, card.convex_descents
     elif isinstance(constants, Constants):
-        held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
-        if not card.descents:
-            held = provable_descents(experiment)
-    else:
-        held = [one for one in card.relaxed if not one.unmet(experiment.method, setting)]
-    held = [one for one in held if bounded or not one.noise(experiment.method, setting)]
+        stated = card.descents or provable_descents(experiment)
+    exact = [
+        one.title
+        for one in (*factors, *stated)
+        if one.unmet(method, setting) and not one.unmet(method, replace(setting, sigma=0.0))
+    ]
+    factors = [
+        one
+        for one in factors
+        if not one.unmet(method, setting) and math.isfinite(noise_of(one, experiment))
+    ]
+    held = [
+        one
+        for one in stated
+        if not one.unmet(method, setting) and (bounded or not one.noise(method, setting))
+    ]
     sound = (
         *(factors_along_a_run(theorem, experiment) for theorem in factors),
         *(noise_at_the_solution(theorem, experiment) for theorem in factors),
@@ -330,11 +336,13 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     titles = ", ".join(one.title for one in (*factors, *held))
     what = "promise" if factors and held else "factor" if factors else "descent"
     checked = f"; the {what} of {titles} is checked" if titles else unknown
+    if exact:
+        checked += f"; what is about exact gradients does not apply: {', '.join(exact)}"
     if not smoothness_is_known(experiment.problem):
         checked += "; its constants are not known, and no check of constants is made"
     kind = "has stochastic gradients" if convex else "is not strongly convex"
     return Examination(
-        experiment.method,
+        method,
         setting,
         sound,
         (),

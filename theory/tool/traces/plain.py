@@ -5,13 +5,14 @@ time, and a gradient at one shared point at a time.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from certibit.data.arrays import Array
 from certibit.solvers.compressors.two_way import downward
-from certibit.solvers.method import Every, Sample, Schedule
+from certibit.solvers.method import Every, Sample, Schedule, Slot, slot_of
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.randomness import generator
 
@@ -49,7 +50,8 @@ class PlainChannel:
         """Return itself: there is one run."""
         return self
 
-    def _draw(self, purpose: str, count: int) -> list[float]:
+    def draw(self, purpose: str, count: int) -> list[float]:
+        """Draw the next numbers of a purpose."""
         if purpose not in self._streams:
             self._streams[purpose] = generator(self._seed, purpose)
         return [float(self._streams[purpose].random()) for _ in range(count)]
@@ -58,7 +60,7 @@ class PlainChannel:
         """Send C_i(v_i) from every client of the cohort."""
         n, d, _ = v.shape
         count = self.compressor.uniforms(d)
-        drawn = [self._draw("compressor", count) for _ in range(1 if self.compressor.shared else n)]
+        drawn = [self.draw("compressor", count) for _ in range(1 if self.compressor.shared else n)]
         received = np.zeros((n, d, 1))
         for client in range(n):
             if _inside(cohort, client, 0):
@@ -87,7 +89,7 @@ class PlainChannel:
         """Send C(v) from the server to all clients."""
         compressor, d = downward(self.compressor), v.shape[1]
         count = compressor.uniforms(d)
-        uniforms = np.array(self._draw("downlink", count)).reshape(1, count, 1)
+        uniforms = np.array(self.draw("downlink", count)).reshape(1, count, 1)
         for _ in range(self.n):
             self.ledger.down(compressor.bits(d))
         return compressor.compress(v, uniforms)
@@ -96,27 +98,27 @@ class PlainChannel:
         """Say whether the run communicates after an iteration, counted from 1."""
         if isinstance(schedule, Every):
             return iteration % schedule.iterations == 0
-        return self._draw("round", 1)[0] < schedule.p
+        return self.draw("round", 1)[0] < schedule.p
 
     def coin(self, p: float) -> Array:
         """Toss one coin."""
-        return np.array(self._draw("coin", 1)[0] < p).reshape(1, 1, 1)
+        return np.array(self.draw("coin", 1)[0] < p).reshape(1, 1, 1)
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss a coin on every client."""
-        tossed = [u < p for u, p in zip(self._draw("client coins", self.n), q, strict=True)]
+        tossed = [u < p for u, p in zip(self.draw("client coins", self.n), q, strict=True)]
         return np.array(tossed).reshape(self.n, 1, 1)
 
     def cohort(self, m: int) -> Array:
         """Draw m clients: those with the smallest numbers."""
-        places = _places(self._draw("cohort", self.n))
+        places = _places(self.draw("cohort", self.n))
         return np.array([place < m for place in places]).reshape(self.n, 1, 1)
 
     def ownership(self, s: int, cohort: Array | None = None) -> Array:
         """Draw s owners in the cohort for every entry, each next to the last of the one before."""
         members = [_inside(cohort, client, 0) for client in range(self.n)]
         d, m = self.template.shape[1], sum(members)
-        drawn = self._draw("ownership", self.n)
+        drawn = self.draw("ownership", self.n)
         places = _places([u if inside else u + 1 for u, inside in zip(drawn, members, strict=True)])
         owned = np.zeros((self.n, d, 1), dtype=bool)
         for number in range(s * d):
@@ -125,11 +127,18 @@ class PlainChannel:
         return owned
 
 
+@dataclass(frozen=True, eq=False)
+class PlainSample(Sample):
+    """A sample as the numbers that it is made from, (n, ., 1); None for no noise."""
+
+    numbers: Array | None
+
+
 class PlainOracle:
     """The gradients of one run, each client's at its own point, one after the other."""
 
-    def __init__(self, experiment: ConvexExperiment, ledger: PlainLedger) -> None:
-        self._experiment, self._ledger = experiment, ledger
+    def __init__(self, experiment: ConvexExperiment, channel: PlainChannel) -> None:
+        self._experiment, self._channel = experiment, channel
         self.n, self.d = experiment.n, experiment.d
         self.grad_g: Callable[[Array], Array] = experiment.problem.grad_g
 
@@ -140,19 +149,37 @@ class PlainOracle:
         """Return itself: there is one run."""
         return self
 
-    def sample(self, slot: int | str) -> Sample:
-        """Draw nothing: gradients are exact."""
-        return Sample()
+    def sample(self, slot: int | str) -> PlainSample:
+        """Draw the next sample of a slot."""
+        return PlainSample(self._drawn(slot))
+
+    def _drawn(self, sample: Slot | None) -> Array | None:
+        slot = slot_of(sample, self._experiment.method.needs.samples)
+        if isinstance(slot, PlainSample):
+            return slot.numbers
+        problem = self._experiment.problem
+        if slot is None or problem.noise is None:
+            return None
+        count = problem.noise.numbers(problem)
+        numbers = self._channel.draw(f"noise {slot}", self.n * count)
+        return np.array(numbers).reshape(self.n, count, 1)
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         """Return the gradient of every client at its own point; count those that are active."""
+        drawn, problem = self._drawn(sample), self._experiment.problem
+        law = problem.noise
         if not isinstance(active, int):
             active = sum(1 for client in range(self.n) if _inside(active, client, 0))
-        self._ledger.gradients += active
+        each = law.counted(problem, sampled=drawn is not None) if law else 1
+        self._channel.ledger.gradients += each * active
         rows = []
         for client in range(self.n):
             point = x[client : client + 1] if len(x) > 1 else x
-            rows.append(self._experiment.problem.grad(point)[client] if active else 0 * point[0])
+            if law and drawn is not None:
+                gradients = law.gradient(problem, point, drawn, problem.grad)
+            else:
+                gradients = problem.grad(point)
+            rows.append(gradients[client] if active else 0 * point[0])
         return np.array(rows)
 
 

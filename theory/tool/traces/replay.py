@@ -96,7 +96,7 @@ def plain_rows(experiment: ConvexExperiment, seed: int, iterations: int) -> list
     """Run a method by plain loops and return what a trace records at every iteration."""
     method, view, ledger = experiment.method, experiment.problem, PlainLedger()
     channel: Any = PlainChannel(experiment, seed, ledger)
-    oracle: Any = PlainOracle(experiment, ledger)
+    oracle: Any = PlainOracle(experiment, channel)
     state = method.start(channel.template, oracle, channel)
     rows, rounds = [], 0
     for iteration in range(iterations + 1):
