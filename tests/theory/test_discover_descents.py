@@ -23,7 +23,7 @@ from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_forms import largest_constant
-from certibit.theory.descent.start import values_at_start
+from certibit.theory.descent.programme.start import values_at_start
 from certibit.theory.discover.descent_task import DescentTask
 from certibit.theory.discover.discovery import Discovery, discover, each_once
 from certibit.theory.discover.grammar import Sentence, Term, sentences

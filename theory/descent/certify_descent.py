@@ -12,21 +12,23 @@ from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.assumptions.assumption import is_constant
 from certibit.theory.certificates.potential_family import Family
-from certibit.theory.descent.descent import Descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.descent.descent_forms import (
     CLOSE,
     NOTHING,
     class_of_descent,
     default_measure,
+    form_of_factor,
     forms_of_class,
     least_at_start,
     require_growth,
 )
-from certibit.theory.descent.descent_programme import CLOSE as SOLVED
-from certibit.theory.descent.descent_programme import DescentProgramme
-from certibit.theory.descent.measure import Measure, MeasureName
-from certibit.theory.descent.start import NONE, step_and_start
+from certibit.theory.descent.programme.descent import Descent
+from certibit.theory.descent.programme.descent_programme import CLOSE as SOLVED
+from certibit.theory.descent.programme.descent_programme import DescentProgramme
+from certibit.theory.descent.programme.factor_programme import NO_FACTOR
+from certibit.theory.descent.programme.measure import Measure, MeasureName
+from certibit.theory.descent.programme.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.rational_algebra import ZERO
@@ -44,18 +46,8 @@ SMALL = (1e-2, 1e-4, 1e-6, 0.0)
 GIVEN_UP = Fraction(1, 10**6)
 """Relative part of c that may be lost for a form that is easier to read."""
 
-NEAR = rational(1e-3)
-"""Relative accuracy of a c for M = Psi that is searched for."""
-
-FIRST = rational(0.125)
-"""Part of the smallest c that is tried in vain for M = Psi, which is tried next."""
-
 KEPT = Fraction(9, 10)
 """Part of the largest c that is kept where gradients are stochastic and no c is given."""
-
-_NO_FACTOR = (
-    "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or a smaller class"
-)
 
 
 @one_thread()
@@ -134,7 +126,7 @@ def certify_descent(
     else:
         raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
     if asked.name == "potential" and functions.has_solution and proof.exact <= 0:
-        raise Refusal(_NO_FACTOR)
+        raise Refusal(NO_FACTOR)
     return replace(proof, seconds=perf_counter() - start)
 
 
@@ -214,30 +206,14 @@ def _contracting(
 ) -> DescentCertificate:
     """Return the certificate with M = Psi of the form with nearly the largest c.
 
-    For a given c the form is one linear programme; c is searched between 0 and 1. Where gradients
-    are stochastic, e is the smallest for ``least`` with this form.
+    Where gradients are stochastic, e is the smallest for ``least`` with this form.
     """
-    points = functions.has_solution
-    family, programme = forms_of_class(method, functions, Measure("gap"), points=points)
-    best: Descent | None = None
-    low, high = ZERO, rational(1)
-    while best is None or high > low * (1 + NEAR):
-        c = (low + high) / 2 if best else high * FIRST
-        pairs = zip(programme.step.after, programme.step.now, strict=True)
-        step = replace(programme.step, after=tuple(after.plus(c, now) for after, now in pairs))
-        found = None
-        with suppress(Refusal):
-            found = replace(programme, step=step).best(CLOSE, enough=ZERO)
-        if found is not None and found.c > 0:
-            low, best = c, found
-        elif c < NOTHING:
-            raise Refusal(_NO_FACTOR)
-        else:
-            high = c
-    weights = (*[0.0] * family.unused, *(float(fraction(w)) for w in best.weights))
+    family, programme = form_of_factor(method, functions)
+    _, found = programme.best_form(CLOSE)
+    weights = (*[0.0] * family.unused, *(float(fraction(w)) for w in found))
     count = len(weights) - len(family.start.points)
     psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:count]))
-    if points:
+    if family.start.points:
         units = zip(weights[count:], family.start.gap_weights, strict=True)
         gaps = tuple(weight * unit for weight, unit in units)
         psi = replace(psi, points=family.start.points, gap_weights=gaps)

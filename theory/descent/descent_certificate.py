@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from certibit.solvers.method import Method
-from certibit.theory.descent.descent import Descent
-from certibit.theory.descent.measure import Measure
-from certibit.theory.descent.start import NONE, step_and_start
+from certibit.theory.descent.programme.descent import Descent
+from certibit.theory.descent.programme.measure import Measure
+from certibit.theory.descent.programme.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.theorem import DescentPromise

@@ -1,6 +1,7 @@
 """All quadratic forms of a method over a class, and the constants of the best descents of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,19 +9,17 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.potential_family import Family
-from certibit.theory.descent.descent import Descent
-from certibit.theory.descent.descent_programme import DescentProgramme
-from certibit.theory.descent.measure import Measure, MeasureName
-from certibit.theory.descent.start import NONE, movement, step_and_start, values_at_start
+from certibit.theory.descent.programme.descent import Descent
+from certibit.theory.descent.programme.descent_programme import DescentProgramme
+from certibit.theory.descent.programme.factor_programme import FactorProgramme
+from certibit.theory.descent.programme.measure import Measure, MeasureName
+from certibit.theory.descent.programme.start import NONE, movement, step_and_start, values_at_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import combination
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
-from certibit.theory.worlds.symbolic.exact_numbers import (
-    fraction,
-    rational,
-)
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
@@ -87,11 +86,8 @@ def forms_of_class(
     measure: Measure,
     growth: Fraction = NONE,
     at_rest: bool = False,
-    points: bool = False,
 ) -> tuple[Family, DescentProgramme]:
     """Return all quadratic forms, and the programme of the best of them.
-
-    With ``points`` Psi may have f - f* at other points than the model, where there is a solution.
 
     Where functions have no solution, ``at_rest`` leaves out gradients at the model: Psi is then
     f - inf f where a state is at rest about it.
@@ -100,27 +96,49 @@ def forms_of_class(
         family = Family.of(method, functions, gradients=False)
     else:
         family = Family.largest(method, functions)
-    if functions.has_solution and not points:
+    if functions.has_solution:
         family = family.without_points()
     spread = family.start.spread()
     step, start = step_and_start(method, functions, spread, measure, growth, trusted=True)
     step, start = step.weighted, start and start.weighted(step)
     count = len(step.now)
     sizes = list(map(rational, family.unit[-count:]))
-    squares = range(count if points else count - len(family.start.points))
+    squares = range(count - len(family.start.points))
     if start:
         along = movement(step.symbols, 0)
         unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)
         most = [LARGEST * unit * size for size in sizes]
         return family, DescentProgramme(step, [ZERO] * count, squares, most, start)
+    unit = _unit_of_values(method, family)
+    most = [LARGEST * unit * size for size in sizes]
+    return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
+
+
+def form_of_factor(method: Method, functions: FunctionClass) -> tuple[Family, FactorProgramme]:
+    """Return all quadratic forms, and the programme of the one with the largest factor."""
+    family = Family.largest(method, functions)
+    step, _ = step_and_start(
+        method, functions, family.start.spread(), Measure("potential"), trusted=True
+    )
+    step = replace(step.weighted, measured=(combination([ZERO], step.now[:1]),))
+    count = len(step.now)
+    sizes = list(map(rational, family.unit[-count:]))
+    if functions.has_solution:
+        return family, FactorProgramme(step, [ZERO] * count, range(count), sizes)
+    unit = _unit_of_values(method, family)
+    most = [LARGEST * unit * size for size in sizes]
+    squares = range(1, count - len(family.start.points))
+    return family, FactorProgramme(step, [unit, *[ZERO] * (count - 1)], squares, most)
+
+
+def _unit_of_values(method: Method, family: Family) -> Rational:
+    """Return the weight with which f - inf f at the model has weight 1."""
     if not family.start.values:
         raise Refusal(
             f"f at the model of {method.name} depends on what is drawn in its step, and no form "
             "with f - inf f is found; state a potential"
         )
-    unit = 1 / rational(family.start.values)
-    most = [LARGEST * unit * size for size in sizes]
-    return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
+    return 1 / rational(family.start.values)
 
 
 def least_at_start(

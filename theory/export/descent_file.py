@@ -17,7 +17,7 @@ from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.descent.descent_certificate import DescentCertificate
-from certibit.theory.descent.start import step_and_start
+from certibit.theory.descent.programme.start import step_and_start
 from certibit.theory.export.step_in_file import (
     evaluations_of,
     free_unknowns,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from certibit.theory.descent.descent_certificate import DescentCertificate
-from certibit.theory.descent.start import step_and_start
+from certibit.theory.descent.programme.start import step_and_start
 from certibit.theory.export.descent_file import descent_file
 from certibit.theory.export.rocq_file import THEORY
 from certibit.theory.export.rocq_words import (

@@ -69,7 +69,7 @@ def test_expected_smoothness_is_attained(gamma, A):
 @pytest.mark.long
 def test_a_form_is_searched_for():
     proof = certify_descent(SGD(0.5), noisy(3), measure="potential")
-    assert 0.9 * 0.0975 < proof.c < 0.0975
+    assert 0.9 * 0.0975 * (1 - 1e-6) < proof.c < 0.0975
     assert proof.e > 0
     assert proof.verify() == proof.c
 

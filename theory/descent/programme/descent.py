@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from certibit.theory.descent.start import Start
+from certibit.theory.descent.programme.start import Start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import ZERO, ldl
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination

@@ -14,7 +14,6 @@ multipliers of the same kind.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -22,48 +21,29 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from certibit.data.errors import Refusal
-from certibit.theory.cones.central_path import PathEnd, follow
-from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
-from certibit.theory.cones.inside import strictly_inside
+from certibit.theory.cones.cone_programme import Number
 from certibit.theory.cones.triangles import upper
-from certibit.theory.descent.descent import Descent
-from certibit.theory.descent.start import Start, movement
-from certibit.theory.descent.vanishing import vanishing
+from certibit.theory.descent.programme.descent import Descent
+from certibit.theory.descent.programme.start import Start, movement
+from certibit.theory.descent.programme.vanishing import vanishing
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
     flat,
-    rounded_down,
     solutions,
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational, rationals
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational, rationals
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
-
-CLOSE = 1e-9
-"""Relative distance of c to its bound at which it counts as the best."""
-
-DIGITS = (10, 12, 14, 16, 20, 24, 30, 40)
-"""Decimal digits of the numbers of a proof that are tried, one after the other."""
-
-LOST = fmpq(1, 10**9)
-"""Relative part of c that shorter numbers may lose."""
-
-SMALLEST = 1e-6
-"""Relative distance of a sum of sizes to its bound at which it counts as the smallest."""
-
-NEARLY = fmpq(1, 10**6)
-"""Relative gain of c/Psi_0 for which it is not improved any more."""
 
 LARGEST = 10**12
 """No c below minus this is looked for, and no e above this divided by L."""
 
 
 @dataclass(frozen=True, eq=False)
-class DescentProgramme:
-    """Maximise c such that E[Psi+] <= Psi - c M and Psi >= 0.
+class DescentCoordinates:
+    """All multipliers, weights and constants with which E[Psi+] <= Psi - c M is tried.
 
     Attributes
     ----------
@@ -170,6 +150,11 @@ class DescentProgramme:
             rows.append(row(above, {4: list(map(less, terms))}))
         return rows
 
+    @property
+    def decreasing(self) -> list[list[RationalForm]]:
+        """The forms of which what is proved of the descent is a sum."""
+        return self.forms[:1]
+
     @cached_property
     def table(self) -> fmpq_mat:
         """What maps 1 and the coordinates to 1 and the unknowns.
@@ -192,7 +177,13 @@ class DescentProgramme:
         equations = [rows]
         for place in range(len(descent[0].blocks) if self.step.equalities else 0):
             matrices = [form.blocks[place] for form in descent]
-            seen = np.concatenate(_columns([matrices[j] for j in without], table))
+            seen = np.concatenate(
+                [
+                    column
+                    for own in self.decreasing
+                    for column in columns_of([own[j].blocks[place] for j in without], table)
+                ]
+            )
             kernel = exact_kernel(seen, np.ones(len(matrices[0]), dtype=bool))
             for vector in kernel.T:
                 along = np.full((len(vector), rows.shape[1]), ZERO, dtype=object)
@@ -249,7 +240,7 @@ class DescentProgramme:
             np.concatenate([column.ravel() for column in row])
             for row in zip(
                 *(
-                    _columns([form.blocks[place] for form in own], table)
+                    columns_of([form.blocks[place] for form in own], table)
                     for own in self.forms
                     for place in range(len(own[0].blocks))
                 ),
@@ -271,7 +262,7 @@ class DescentProgramme:
         found = []
         for own in self.forms:
             for place in range(len(own[0].blocks)):
-                columns = _columns([form.blocks[place] for form in own], self.table)
+                columns = columns_of([form.blocks[place] for form in own], self.table)
                 rows = spanning_rows(columns)
                 if rows:
                     found.append(flat([upper(column, rows) for column in columns]))
@@ -286,167 +277,18 @@ class DescentProgramme:
         count = sum(self.counts[:3])
         return [row for row in self.table.tolist()[1 : 1 + count] if any(row)]
 
-    @cached_property
-    def inside(self) -> tuple[Number, ...]:
-        """Coordinates at which everything holds strictly.
-
-        Raises
-        ------
-        Refusal
-            If there are none.
-        """
-        c = self.table.tolist()[-1]
-        kept = [[c[0] + LARGEST, *c[1:]], *self._room]
-        found = strictly_inside(self.sums, self.signs, kept)
-        if found is None:
-            raise Refusal(
-                "no descent is proved: whatever multiples of the inequalities are added, Psi may "
-                "grow without a bound in one step; take a smaller step size or, where noise grows "
-                "with the gradients of clients that differ, bound their dissimilarity (zeta)"
-            )
-        return found
-
-    def best(self, close: float = CLOSE, enough: Rational | None = None) -> Descent:
-        """Return the largest c that is proved, relatively ``close`` to its bound, or ``enough``.
-
-        Raises
-        ------
-        Refusal
-            If none is proved, or none is the largest, because M is at most a multiple of sigma^2.
-        """
-        found, bound = self._towards(close, enough), float("inf")
-        if found.bound < bound:
-            total = Fraction(found.bound) + fraction(self.table.tolist()[-1][0])
-            bound = float(np.nextafter(float(total), np.inf))
-        best = self._shortened(found.numbers, bound)
-        if enough is None and self.samples and self._grows(found, best):
-            raise Refusal(
-                "no c is the largest: M is at most a multiple of sigma^2 or zeta^2, and c grows "
-                "with e; give the c that is wanted as least"
-            )
-        return best
-
-    def quietest(self, least: Rational, close: float = CLOSE) -> Descent:
-        """Return the smallest e + zeta^2 e' that is proved with a c of at least ``least``.
-
-        Raises
-        ------
-        Refusal
-            If no such c is proved.
-        """
-        c, spent = self.table.tolist()[-1], self._spent
-        start = self._towards(close, least).numbers
-        if self.at(start).c <= least:
-            raise Refusal(f"no c above {float(fraction(least)):g} is proved; ask for less")
-        if not any(spent[1:]):  # the method samples no gradient
-            return self._shortened(start)
-        lines = [*self._lines, [c[0] - least, *c[1:]]]
-        programme = ConeProgramme.of([-x for x in spent[1:]], self.sums, lines)
-        return self._shortened(follow(programme, start, close).numbers)
-
-    def cheapest(self, values: Sequence[Rational], close: float = CLOSE) -> Descent:
-        """Return the descent with nearly the least Psi_0/c, given the terms at a start.
-
-        c/Psi_0 is maximised by Dinkelbach's method: c - r Psi_0 is, for the ratio r so far.
-
-        Parameters
-        ----------
-        values : sequence of rational
-            The terms with weight 1 where a run starts.
-        """
-        rows = self.table.tolist()
-        first, c = 1 + sum(self.counts[:4]), rows[-1]
-        begin = [
-            sum((values[j] * rows[first + k][i] for k, j in enumerate(self.free)), ZERO)
-            for i in range(len(c))
-        ]
-        begin[0] += sum((w * q for w, q in zip(self.weights, values, strict=True)), ZERO)
-        numbers, ratio = self._towards(close, None).numbers, ZERO
-
-        def of(row: Sequence[Rational]) -> Rational:
-            return row[0] + value_of(row[1:], numbers)
-
-        while of(begin) > 0 and of(c) / of(begin) > ratio * (1 + NEARLY):
-            ratio, found = of(c) / of(begin), numbers
-            gain = [x - ratio * y for x, y in zip(c, begin, strict=True)]
-            programme = ConeProgramme.of(gain[1:], self.sums, self._lines)
-            numbers = follow(programme, self.inside, close).numbers
-        return self._shortened(found if ratio > 0 else numbers)
-
-    def smallest(self, least: Rational, squares: Sequence[Rationals]) -> Descent | None:
-        """Return the sum of squares and f - f* with the least weights and a c above ``least``.
-
-        None if there is none.
-
-        Parameters
-        ----------
-        squares : sequence of (terms, k, k)
-            What each term adds to the matrices of Psi.
-        """
-        rows = self.table.tolist()
-        first = 1 + sum(self.counts[:4])
-        weights = fmpq_mat(rows[first : first + len(self.free)])
-        c = [rows[-1][0] - least, *rows[-1][1:]]
-        values = [
-            row
-            for j, row in zip(self.free, weights.tolist(), strict=True)
-            if any(self.step.now[j].values)
-        ]
-        sums = [*self.sums]
-        total = [sum(column, start=ZERO) for column in zip(*values, strict=True)] or [ZERO] * len(c)
-        for own in squares:
-            columns = _columns([own[j] for j in self.free], weights)
-            if places := spanning_rows(columns):
-                sums.append(flat([upper(column, places) for column in columns]))
-            total = [x + np.trace(column) for x, column in zip(total, columns, strict=True)]
-        lines = [*self.signs, c, *(row for row in values if any(row))]
-        start = strictly_inside(sums, lines)
-        if start is None:
-            return None
-        programme = ConeProgramme.of([-x for x in total[1:]], sums, lines)
-        return self._shortened(follow(programme, start, SMALLEST).numbers)
-
-    def _towards(self, close: float, enough: Rational | None) -> PathEnd:
-        """Follow the path to the largest c, until it is ``enough``."""
-        gain = self.table.tolist()[-1]
-
-        def reached(numbers: Sequence[Number]) -> bool:
-            return enough is not None and gain[0] + value_of(gain[1:], numbers) > enough
-
-        programme = ConeProgramme.of(gain[1:], self.sums, self._lines)
-        return follow(programme, self.inside, close, reached)
-
-    def _shortened(self, numbers: Sequence[Number], bound: float = float("inf")) -> Descent:
-        """Return what coordinates prove, in as few digits as lose next to nothing."""
-        best = self.at(numbers, bound)
-        for digits in DIGITS:
-            short = self.at([rounded_down(x, digits) for x in numbers], bound)
-            spent, least = (one.spent(self.step.symbols.functions) for one in (short, best))
-            near = short.c >= best.c - LOST * abs(best.c) and spent <= least * (1 + LOST)
-            if near and short.holds(self.step, self.start):
-                return short
-        if not best.holds(self.step, self.start):
-            raise Refusal("the descent that is found is no proof; take other parameters")
-        return best
-
-    def _grows(self, end: PathEnd, best: Descent) -> bool:
-        """Whether a limit of e or e' is what bounds c: their dual numbers are the last."""
-        limit = LARGEST / float(fraction(rational(self.step.symbols.functions.L)))
-        dual = max(end.dual_rows[-len(self.step.scalars) :])
-        return bool(2 * dual * limit > abs(float(fraction(best.c))))
-
     @property
     def samples(self) -> bool:
         """Whether there is noise, or clients differ, so that some e or e' is needed."""
-        return any(self._spent)
+        return any(self.spent)
 
     @property
-    def _lines(self) -> list[Sequence[Rational]]:
+    def lines(self) -> list[Sequence[Rational]]:
         """The rows that are at least 0: the multipliers, and what is left below the largest e."""
-        return [*self.signs, *self._room]
+        return [*self.signs, *self.room]
 
     @property
-    def _room(self) -> list[list[Rational]]:
+    def room(self) -> list[list[Rational]]:
         """What is left below the largest e and e' that are looked for."""
         limit = fmpq(LARGEST) / rational(self.step.symbols.functions.L)
         return [[limit - e[0], *(-x for x in e[1:])] for e in self._scalars.values()]
@@ -459,7 +301,7 @@ class DescentProgramme:
         return dict(zip(names, rows[len(rows) - 1 - len(names) : -1], strict=True))
 
     @property
-    def _spent(self) -> list[Rational]:
+    def spent(self) -> list[Rational]:
         """The row of e + zeta^2 e'."""
         zeta = rational(self.step.symbols.functions.zeta)
         weights = {"sigma^2": fmpq(1), "zeta^2": zeta**2}
@@ -483,7 +325,7 @@ class DescentProgramme:
         return replace(proof, dissimilarity=dissimilarity, bound=bound)
 
 
-def _columns(matrices: list[Rationals], table: fmpq_mat) -> list[Rationals]:
+def columns_of(matrices: list[Rationals], table: fmpq_mat) -> list[Rationals]:
     """Return the matrices that 1 and each coordinate add."""
     k = len(matrices[0])
     sums = (flat(matrices) * table).transpose().tolist()

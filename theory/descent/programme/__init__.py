@@ -1,0 +1,1 @@
+"""Descents as programmes over semidefinite matrices: their coordinates, and the best of them."""
