@@ -17,6 +17,7 @@ import numpy as np
 
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
+    BITS,
     ConeProgramme,
     Number,
     RatioProgramme,
@@ -61,7 +62,7 @@ class PathEnd:
         A strictly feasible v.
     bound : float
         No feasible v has a larger g . v, proved in interval arithmetic by a dual point; infinity
-        where none is found.
+        where none is found, or what is ``enough`` was reached first.
     dual : (k, k) matrices
         The dual point: the moments of a worst case.
     dual_rows : (K,)
@@ -98,7 +99,7 @@ def follow(
     here = Surroundings.of(programme, start)
     if here is None:
         raise ValueError("a path begins where all constraints hold strictly")
-    length, bound, end, settled = 0.0, np.inf, 0.0, False
+    length, bound, bits, end, settled, reached = 0.0, np.inf, BITS // 4, 0.0, False, False
     for _ in range(MOST_STEPS):
         here = here.conditioned()
         if length < STUCK:
@@ -106,8 +107,9 @@ def follow(
         last = max(close * abs(float(here.value)), ZERO)
         near = dual.trace <= last
         if near and bounded and here.misfit(dual) < FITS:
-            bound = here.bound(dual)
-        if bound < np.inf or settled or enough(here.numbers):
+            bound, bits = here.bound(dual, bits)
+        reached = enough(here.numbers)
+        if bound < np.inf or settled or reached:
             break
         if float(here.value) + dual.trace < least and here.misfit(dual) < FITS:
             break
@@ -126,8 +128,8 @@ def follow(
         dual, here = here.seen_from(after, moved * (1 + part * scale)), after
         if not length:
             break
-    if bounded and bound == np.inf:
-        bound = here.bound(dual)
+    if bounded and bound == np.inf and not reached:
+        bound, _ = here.bound(dual, bits)
     return PathEnd(tuple(map(rational_of, here.numbers)), bound, *here.plain(dual))
 
 

@@ -37,6 +37,9 @@ from certibit.theory.cones.triangles import (
 MOST_TURNS = 4
 """How often directions are changed at a point at most."""
 
+TELLS = 1e-9
+"""Part of a mean dual number that intervals are smaller than where they tell its sign."""
+
 PRECISE = 1e7
 """How many times larger than what directions change its terms may be for floats to compute it."""
 
@@ -208,24 +211,27 @@ class Surroundings:
         missing, slopes = self.rows.T @ dual.flat + self.slopes, self.slopes
         return float(np.linalg.norm(missing / lengths) / np.linalg.norm(slopes / lengths))
 
-    def bound(self, dual: ConePoint) -> float:
-        """Return what no feasible g . v exceeds; infinity if that is not known.
+    def bound(self, dual: ConePoint, bits: int = BITS // 4) -> tuple[float, int]:
+        """Return what no feasible g . v exceeds, and the bits of the numbers that tell.
 
-        The dual point is moved the shortest way to where its equations hold. That point is not
-        known, but the intervals that are computed have it in them, and it is positive. No bound is
-        known of a ratio, or if the dual point is too far off.
+        It is infinity if that is not known. The dual point is moved the shortest way to where its
+        equations hold. That point is not known, but the intervals that are computed have it in
+        them, and it is positive. No bound is known of a ratio, or if the dual point is too far off.
         """
         if isinstance(self.programme, RatioProgramme):
-            return float("inf")
-        for bits in (BITS // 4, BITS // 2, BITS):  # a quarter takes a third of the time
+            return float("inf"), bits
+        while True:  # a quarter of the bits takes a third of the time
             with ctx.workprec(bits):
                 found = self._bound(self.programme, dual)
-            if found < np.inf:
-                break
-        return found
+            if found is not None or bits >= BITS:
+                return float("inf") if found is None else found, bits
+            bits *= 2
 
-    def _bound(self, programme: ConeProgramme, dual: ConePoint) -> float:
-        """Return the bound by numbers of as many bits as python-flint computes with."""
+    def _bound(self, programme: ConeProgramme, dual: ConePoint) -> float | None:
+        """Return the bound by numbers of as many bits as python-flint computes with.
+
+        None if these are too few to tell.
+        """
         sums, lines = programme.sums, without_column(programme.lines, 0)
         turns = (congruence(root) for root, _ in self.roots)
         blocks = (turn * without_column(own, 0) for turn, own in zip(turns, sums, strict=True))
@@ -237,17 +243,20 @@ class Surroundings:
         try:
             shift = (system * columns).solve(missing)
         except ZeroDivisionError:
-            return float("inf")
-        exact, gap, root = iter((point - columns * shift).entries()), arb(0), arb(2).sqrt()
+            return None
+        entries = (point - columns * shift).entries()
+        width = max(float(x.rad()) for x in entries)
+        refused = float("inf") if width < TELLS * dual.trace / dual.size else None
+        exact, gap, root = iter(entries), arb(0), arb(2).sqrt()
         for k in programme.sizes:
             scaled = zip(*triangle_places(k), exact, strict=False)
             block = plain_square([x if i == j else x / root for i, j, x in scaled])
             if root_of(block) is None:
-                return float("inf")
+                return refused
             gap += block.trace()
         rest = list(exact)
         if not all(x > 0 for x in rest):
-            return float("inf")
+            return refused
         gap += sum(rest, arb(0))
         most = float((self.value + gap).upper())
         return float(np.nextafter(most, np.inf))

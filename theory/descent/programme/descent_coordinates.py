@@ -57,6 +57,8 @@ class DescentCoordinates:
         Weights of a form that the squares of Psi do not exceed; without them there is no limit.
     start : Start, optional
         The state at a start, at which Psi is at most |x - x*|^2.
+    quiet : bool
+        Whether inequalities with sigma^2 or zeta^2 are left out, so that e and e' are 0.
     """
 
     step: RationalStep
@@ -64,6 +66,7 @@ class DescentCoordinates:
     free: Sequence[int] = ()
     most: Sequence[Rational] = ()
     start: Start | None = None
+    quiet: bool = False
 
     @cached_property
     def used(self) -> list[str]:
@@ -73,7 +76,11 @@ class DescentCoordinates:
         no inequality but those that bound f from below has not, these are of no use.
         """
         count = len(self.step.symbols.evaluations)
-        known = self.step.inequalities.items()
+        known = [
+            (name, form)
+            for name, form in self.step.inequalities.items()
+            if not (self.quiet and any(form.values[count:]))
+        ]
         sums = {name: sum(form.values[:count], ZERO) for name, form in known}
         measured = any(sum(form.values, ZERO) for form in self.step.measured)
         pairs = zip(self.step.now, self.step.after, strict=True)

@@ -1,16 +1,18 @@
 """The best descent of one step: the largest c, the smallest e for a c, or the least Psi_0/c."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import PathEnd, follow
-from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
+from certibit.theory.cones.cone_programme import ConeProgramme, Number, rational_of, value_of
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.cones.triangles import upper
 from certibit.theory.descent.programme.descent import Descent
@@ -40,6 +42,9 @@ LOST = fmpq(1, 10**9)
 SMALLEST = 1e-6
 """Relative distance of a sum of sizes to its bound at which it counts as the smallest."""
 
+NONE = fmpq(1, 10**18)
+"""An e + zeta^2 e' below this, divided by L, may be 0."""
+
 NEARLY = fmpq(1, 10**6)
 """Relative gain of c/Psi_0 for which it is not improved any more."""
 
@@ -47,6 +52,8 @@ NEARLY = fmpq(1, 10**6)
 @dataclass(frozen=True, eq=False)
 class DescentProgramme(DescentCoordinates):
     """Maximise c such that E[Psi+] <= Psi - c M and Psi >= 0."""
+
+    _ends: dict[float, PathEnd] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def inside(self) -> tuple[Number, ...]:
@@ -91,20 +98,44 @@ class DescentProgramme(DescentCoordinates):
     def quietest(self, least: Rational, close: float = CLOSE) -> Descent:
         """Return the smallest e + zeta^2 e' that is proved with a c of at least ``least``.
 
+        Where none is needed it is 0, with the largest c.
+
         Raises
         ------
         Refusal
             If no such c is proved.
         """
         c, spent = self.table.tolist()[-1], self.spent
-        start = self._towards(close, least).numbers
-        if self.at(start).c <= least:
+        start = self._above(least, close)
+        if start is None:
             raise Refusal(f"no c above {float(fraction(least)):g} is proved; ask for less")
         if not any(spent[1:]):  # the method samples no gradient
             return self._shortened(start)
         lines = [*self.lines, [c[0] - least, *c[1:]]]
         programme = ConeProgramme.of([-x for x in spent[1:]], self.sums, lines)
-        return self._shortened(follow(programme, start, close).numbers)
+        none = NONE / rational(self.step.symbols.functions.L)
+        found = follow(programme, start, close, lambda numbers: of(spent, numbers) < none)
+        if of(spent, found.numbers) < none:
+            with suppress(Refusal):
+                quiet = replace(self, quiet=True).best(close)
+                if quiet.c >= least:
+                    return quiet
+            found = follow(programme, found.numbers, close)
+        return self._shortened(found.numbers)
+
+    def _above(self, least: Rational, close: float) -> Sequence[Number] | None:
+        """Return coordinates well inside with a c above the ``least``; None if there are none.
+
+        Where the largest c is known, they are between the point that a path to it begins with and
+        its end.
+        """
+        begin, end = self.inside, self._ends.get(close) or self._towards(close, least)
+        c, most = self.at(begin).c, self.at(end.numbers).c
+        if most <= least:
+            return None
+        part = max((least + most) / 2 - c, ZERO) / (most - c) if most > c else fmpq(0)
+        pairs = zip(map(rational_of, begin), end.numbers, strict=True)
+        return [x + part * (y - x) for x, y in pairs]
 
     def cheapest(self, values: Sequence[Rational], close: float = CLOSE) -> Descent:
         """Return the descent with nearly the least Psi_0/c, given the terms at a start.
@@ -125,11 +156,8 @@ class DescentProgramme(DescentCoordinates):
         begin[0] += sum((w * q for w, q in zip(self.weights, values, strict=True)), ZERO)
         numbers, ratio = self._towards(close, None).numbers, ZERO
 
-        def of(row: Sequence[Rational]) -> Rational:
-            return row[0] + value_of(row[1:], numbers)
-
-        while of(begin) > 0 and of(c) / of(begin) > ratio * (1 + NEARLY):
-            ratio, found = of(c) / of(begin), numbers
+        while (cost := of(begin, numbers)) > 0 and of(c, numbers) / cost > ratio * (1 + NEARLY):
+            ratio, found = of(c, numbers) / cost, numbers
             gain = [x - ratio * y for x, y in zip(c, begin, strict=True)]
             programme = ConeProgramme.of(gain[1:], self.sums, self.lines)
             numbers = follow(programme, self.inside, close).numbers
@@ -173,10 +201,13 @@ class DescentProgramme(DescentCoordinates):
         gain = self.table.tolist()[-1]
 
         def reached(numbers: Sequence[Number]) -> bool:
-            return enough is not None and gain[0] + value_of(gain[1:], numbers) > enough
+            return enough is not None and of(gain, numbers) > enough
 
         programme = ConeProgramme.of(gain[1:], self.sums, self.lines)
-        return follow(programme, self.inside, close, reached)
+        end = follow(programme, self.inside, close, reached)
+        if enough is None:
+            self._ends[close] = end
+        return end
 
     def _shortened(self, numbers: Sequence[Number], bound: float = float("inf")) -> Descent:
         """Return what coordinates prove, in as few digits as lose next to nothing."""
@@ -196,3 +227,8 @@ class DescentProgramme(DescentCoordinates):
         limit = LARGEST / float(fraction(rational(self.step.symbols.functions.L)))
         dual = max(end.dual_rows[-len(self.step.scalars) :])
         return bool(2 * dual * limit > abs(float(fraction(best.c))))
+
+
+def of(row: Sequence[Rational], numbers: Sequence[Number]) -> Any:
+    """Return what a row maps 1 and the coordinates to."""
+    return row[0] + value_of(row[1:], numbers)
