@@ -213,7 +213,7 @@ def _contracting(
     weights = (*[0.0] * family.unused, *(float(fraction(w)) for w in found))
     count = len(weights) - len(family.start.points)
     psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:count]))
-    if family.start.points:
+    if functions.has_solution:
         units = zip(weights[count:], family.start.gap_weights, strict=True)
         gaps = tuple(weight * unit for weight, unit in units)
         psi = replace(psi, points=family.start.points, gap_weights=gaps)
