@@ -128,6 +128,25 @@ def _uncompressed(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
     return replace(_with_steps(setting, gamma, 1 / (2 * gamma * n), cohort), K=K)
 
 
+def _convex(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
+    """Take nothing out of the f_i, mu = 0, for convex f_i; one local step.
+
+    gamma = 1/(2 L (1 + omega_av)), tau = 4 L/n. These are of no paper: with them descents are
+    certified for all n, omega and cohorts that were tried.
+    """
+    n = setting.n
+    cohort = n if cohort is None else cohort
+    return FiveGCSCC(
+        gamma=1 / (2 * setting.L * _cohort_noise(setting, cohort)),
+        tau=4 * setting.L / n,
+        mu=0.0,
+        L_F=setting.L / n,
+        omega=setting.omega,
+        cohort=cohort,
+        K=1,
+    )
+
+
 def _with_steps(setting: Setting, gamma: float, tau: float, cohort: int) -> FiveGCSCC:
     L_F = _smoothness(setting)
     return FiveGCSCC(
@@ -145,7 +164,7 @@ CARD = Card(
     FiveGCSCC,
     label="5GCS-CC",
     theorems=(InexactSolves(),),
-    rules={"paper": _paper, "best": _best, "5gcs": _uncompressed},
+    rules={"paper": _paper, "best": _best, "5gcs": _uncompressed, "convex": _convex},
     orders=Orders.of("(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega", LOCAL_REALS),
     bill=lambda m, n, vector, message: (m.cohort * message / n, m.cohort * vector / n),
     roles={

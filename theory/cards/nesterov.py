@@ -1,6 +1,11 @@
 """Accelerated gradient descent with growing momentum: its theorem for convex functions."""
 
-from certibit.solvers.method import Functions
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from certibit.data.problem import Constants
+from certibit.solvers.method import Functions, Method, Needs, Varying
+from certibit.solvers.methods.adiana import ADIANA
 from certibit.solvers.methods.agd import State
 from certibit.solvers.methods.nesterov import Nesterov
 from certibit.theory.bill import uncompressed_both_ways
@@ -40,12 +45,34 @@ def _convex(setting: Setting) -> Nesterov:
     return Nesterov(gamma=1 / setting.constants.L_f)
 
 
+@dataclass(frozen=True)
+class _ThreeSequences(Varying):
+    """ADIANA without compression and w, with growing momentum: the same in the form with z."""
+
+    gamma: float
+
+    name: ClassVar[str] = "adiana with growing momentum"
+    needs: ClassVar[Needs] = ADIANA.needs
+
+    def at(self, t: Any) -> ADIANA:
+        theta = 2 / (t + 2)
+        return ADIANA(
+            theta_1=theta, theta_2=0.0, eta=self.gamma, gamma=self.gamma / theta,
+            alpha=0.7, beta=1.0, p=0.4,
+        )  # fmt: skip
+
+
+def _three_sequences(c: Constants, n: int) -> tuple[Method, Method]:
+    return _ThreeSequences(1 / c.L_f), Nesterov(1 / c.L_f)
+
+
 CARD = Card(
     Nesterov,
     label="Nesterov",
     convex=(GrowingMomentum(),),
     rules={"convex": _convex},
     bill=uncompressed_both_ways,
+    identities=(_three_sequences,),
     roles={"gamma": Role.STEP_SIZE},
     colour="#8A5CFF",
     marker="h",

@@ -115,7 +115,7 @@ def _certified(card: Card, label: str) -> None:
     else:
         n = 1 if card.name in SHARED_MINIMISER else N
         rule = next(iter(card.rules)) if label == "strongly convex" else None
-        at = RulePoint.of(card, n, OMEGA, rule)
+        at = RulePoint.of(card, n, OMEGA, rule, convex=label == "convex")
         method, strongly, smooth = at.method, *map(FunctionClass.of, (at.strongly, at.smooth))
     if smooth.n > 1 and card.method.needs.shared_minimiser and label in _UP_TO_ZETA:
         smooth = replace(smooth, assumptions=(BoundedDissimilarity(1.0, 1.0),))

@@ -12,12 +12,14 @@ from attack import Quadratics, excess_at_start, largest_excess
 
 from certibit import (
     AGD,
+    CARDS,
     DASHA,
     DIANA,
     EF21,
     GD,
     MARINA,
     SGD,
+    FiveGCSCC,
     FunctionClass,
     GradientNoise,
     LoCoDL,
@@ -28,6 +30,7 @@ from certibit import (
     certify_descent,
 )
 from certibit.solvers.authoring import mean
+from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.descent_account import descent_limit
 
 CLOSE = 1e-8
@@ -94,6 +97,7 @@ CERTIFIED = [
     (DASHA(0.2, 0.2), {"omega": 2.0}, 0.4),
     (AGD(0.9, 0.3), {}, 1.13),
     (Scaffnew(0.5, 0.5), {}, 0.95),
+    (FiveGCSCC(0.25, 2.0, mu=0.0, L_F=0.5, omega=2.0, cohort=2, K=1), {"omega": 2.0}, 0.3014),
 ]
 CURVATURES = list(product([0.05, 0.4, 1.0], repeat=2))
 
@@ -117,6 +121,19 @@ def test_certified_constants_and_attacks(method, constants, least):
     larger = replace(proof, exact=3 * proof.exact)
     assert max(largest_excess(larger, h) for h in CURVATURES) > 1e-4
     assert max(largest_excess(proof, (4 * a, 4 * b)) for a, b in CURVATURES) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("n", "omega", "cohort", "c"),
+    [(1, 0.0, 1, 1.0), (1, 9.0, 1, 0.0348), (10, 1.0, 2, 0.202), (1000, 9.0, 1000, 0.728)],
+)
+def test_the_convex_rule_of_5gcs_cc_has_a_descent(n, omega, cohort, c):
+    """Nothing is taken out of the f_i: with mu > 0 the F_i would not be convex."""
+    card = CARDS["5gcs-cc"]
+    where = class_setting(card.method, n, 100.0, omega, None, 1)
+    functions = FunctionClass(n, 0.0, where.L, omega=omega)
+    proof = certify_descent(card.at(where, "convex", cohort=cohort), functions)
+    assert proof.c * where.L == pytest.approx(c, rel=5e-3)
 
 
 def test_what_is_changed_is_no_proof():

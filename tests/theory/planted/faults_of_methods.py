@@ -75,6 +75,7 @@ METHOD_FAULTS = [
         None,
         ("momentum that does not grow", "3 / (2 * t + 3)", "3 / 3"),
         ("momentum that is negative", "3 / (2 * t + 3)", "(2 * t + 3) / 3"),
+        ("momentum 1 - 1/(t + 2)", "3 / (2 * t + 3)", "1 / (2 * t + 3)"),
     ),
     *faults_of(
         "diana",
