@@ -37,7 +37,7 @@ class StochasticGradients(Protocol):
 
 
 def require_whole_gradients(problem: Any) -> None:
-    """Refuse a problem whose gradients are counted in rows, where each takes the same seconds.
+    """Refuse a problem whose gradients are counted in rows, where promises count whole ones.
 
     Raises
     ------
@@ -46,9 +46,15 @@ def require_whole_gradients(problem: Any) -> None:
     """
     if problem.noise and problem.noise.counted(problem, sampled=False) != 1:
         raise Refusal(
-            "the seconds of a network are those of whole gradients, not of mini-batches; leave "
-            "the network or the batch out"
+            "what a plan promises are whole gradients, not mini-batches; leave the batch out, or "
+            "run methods on a network"
         )
+
+
+def share_of_gradient(problem: Any, sampled: bool) -> float:
+    """Return what part of the seconds of an exact gradient one takes: that of the rows it reads."""
+    law = problem.noise
+    return law.counted(problem, sampled) / law.counted(problem, sampled=False) if law else 1.0
 
 
 @dataclass(frozen=True)

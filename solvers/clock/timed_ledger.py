@@ -31,7 +31,7 @@ class TimedLedger(Ledger):
     client, heard : (R, n)
         When each client is done, and when it has the last answer, or would have it.
     unassigned : (R,)
-        Gradients that each client of a cohort evaluates which is drawn only later.
+        Gradients, or parts, that each client of a cohort evaluates which is drawn only later.
     """
 
     def __init__(self, runs: int, clients: Clients) -> None:
@@ -42,14 +42,14 @@ class TimedLedger(Ledger):
         self.client, self.heard = np.zeros((2, runs, n))
 
     def work(self, runs: NDArray[np.intp], gradients: EachClient) -> None:
-        """Let clients evaluate so many gradients each."""
+        """Let clients evaluate so many gradients each, or such parts of one."""
         gradients = np.asarray(gradients).T
         begin = np.maximum(self.client[runs], self.heard[runs])
         done = begin + gradients * self._pace.gradient
         self.client[runs] = np.where(gradients > 0, done, self.client[runs])
         self._pass(runs)
 
-    def work_of_cohort(self, runs: NDArray[np.intp], gradients: int) -> None:
+    def work_of_cohort(self, runs: NDArray[np.intp], gradients: float) -> None:
         """Let those clients evaluate so many gradients each that send something next."""
         self.unassigned[runs] += gradients
 

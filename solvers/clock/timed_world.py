@@ -8,7 +8,7 @@ import numpy as np
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.errors import Refusal
-from certibit.data.noise import require_whole_gradients
+from certibit.data.noise import share_of_gradient
 from certibit.data.problem import Problem
 from certibit.solvers.clock.network import Network
 from certibit.solvers.clock.timed_ledger import EachClient, TimedLedger
@@ -62,7 +62,7 @@ class TimedChannel(Channel):
 
 @dataclass(frozen=True)
 class TimedOracle(Oracle):
-    """The gradient oracle of a simulation; gradients take time."""
+    """The gradient oracle of a simulation; gradients take time, by the rows that they read."""
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: Slot | None = None
@@ -70,11 +70,12 @@ class TimedOracle(Oracle):
         """Evaluate the gradient of f_i at x_i on every client; (n, d, R)."""
         gradients = super().grad(x, active, sample)
         clock: Any = self.ledger
+        share = share_of_gradient(self.problem, sample is not None or self.always_new)
         if isinstance(active, int) and active < self.n:
-            clock.work_of_cohort(self.runs, 1)
+            clock.work_of_cohort(self.runs, share)
         else:
             mask = None if isinstance(active, int) else active
-            clock.work(self.runs, _entries(self.n, 1, mask))
+            clock.work(self.runs, share * _entries(self.n, 1, mask))
         return gradients
 
 
@@ -88,7 +89,6 @@ def timed_world(
     Refusal
         If the run is on a device, or the network is one of another number of clients.
     """
-    require_whole_gradients(experiment.problem)
     channel, oracle = simulated_world(experiment, seeds, wire)
     if not is_numpy(channel.template):
         raise Refusal("a network's seconds are counted on the host; choose the library numpy")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.files.archive import Arrays
-from certibit.data.noise import require_whole_gradients
 from certibit.data.problem import Problem
 from certibit.solvers.clock.network import Network
 from certibit.solvers.clock.timed_ledger import TimedLedger
@@ -269,7 +268,6 @@ def _world(problem: Problem, network: Network | None) -> tuple[tuple[Any, Any], 
     """Return the classes of channel and oracle, and the ledger."""
     if network is None:
         return (CohortChannel, CohortOracle), Ledger(1)
-    require_whole_gradients(problem)
     return (TimedCohortChannel, TimedCohortOracle), TimedLedger(1, network.clients(problem.n))
 
 

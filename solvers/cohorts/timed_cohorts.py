@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certibit.data.noise import share_of_gradient
 from certibit.solvers.clock.timed_ledger import TimedLedger
 from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_world import (
@@ -58,7 +59,7 @@ class TimedCohortChannel(CohortChannel):
 
 @dataclass
 class TimedCohortOracle(CohortOracle):
-    """The gradients of the clients of the cohort; they take time."""
+    """The gradients of the clients of the cohort; they take time, by the rows that they read."""
 
     def grad(
         self,
@@ -68,11 +69,12 @@ class TimedCohortOracle(CohortOracle):
     ) -> CohortArray:
         """Evaluate the gradient of f_i at x_i on the clients of the cohort; (n, d, 1)."""
         gradients = super().grad(x, active, sample)
+        share = share_of_gradient(self.problem, sample is not None or self.always_new)
         if isinstance(active, int) and active < self.n:
-            clock(self.channel).work_of_cohort(_RUN, 1)
+            clock(self.channel).work_of_cohort(_RUN, share)
         else:
             mask = None if isinstance(active, int) else active
-            clock(self.channel).work(_RUN, _entries(self.channel.crowd, 1, mask))
+            clock(self.channel).work(_RUN, share * _entries(self.channel.crowd, 1, mask))
         return gradients
 
 

@@ -132,11 +132,7 @@ def test_runs_are_others_than_those_of_exact_gradients(name, kind):
 @pytest.mark.long(keep=9)
 @pytest.mark.parametrize(
     ("world", "name", "kind"),
-    [
-        (world, *case)
-        for world, case in product(WORLDS, UNNAMED_CASES)
-        if world != "network" or case[1] == "noise"  # its seconds are those of whole gradients
-    ],
+    [(world, *case) for world, case in product(WORLDS, UNNAMED_CASES)],
 )
 def test_every_world_draws_the_same(world, name, kind):
     """Clients by cohorts or in blocks, on a device, and with a clock, which runs step by step."""
