@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
@@ -10,7 +13,7 @@ from certibit.theory.potential import ClassConstants, Terms
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import SLACK, Condition, Theorem
 
 
 @dataclass(frozen=True)
@@ -34,34 +37,9 @@ class CertifiedTheorem(Theorem):
 
     def conditions(self, m: Method, setting: Setting) -> tuple[Condition, ...]:
         """Return what the function class of the certificate covers."""
-        functions, needs = self.certificate.functions, m.needs
-        by_variance = needs.by_variance
         other = float(m != self.certificate.method)
-        found = [Condition("the parameters are those of the certificate", other, 0.0)]
-        at_least, at_most = ["n", "mu"], ["n", "L"]
-        for end, need in (("", needs.compressor), ("_down", needs.downlink)):
-            by_alpha = need == "contractive" and not (by_variance and not end)
-            at_least += [f"alpha{end}"] * by_alpha
-            at_most += [f"omega{end}"] * (need == "unbiased")
-        for name in at_least:
-            least = getattr(functions, name)
-            least = 1.0 if least is None else least  # uncompressed vectors
-            statement = f"{name} of the certificate <= {name}"
-            found.append(Condition(statement, least, getattr(setting, name)))
-        for name in at_most:
-            statement = f"{name} <= {name} of the certificate"
-            found.append(Condition(statement, getattr(setting, name), getattr(functions, name)))
-        if by_variance:
-            pairs = zip(setting.bias_and_variance, functions.bias_and_variance, strict=True)
-            for name, (own, most) in zip(("eta", "omega", "omega_av"), pairs, strict=True):
-                found.append(Condition(f"{name} <= {name} of the certificate", own, most))
-        if needs.shared_minimiser:
-            unlike = float(not setting.shared_minimiser)
-            found.append(Condition("all f_i have the same minimiser", unlike, 0.0))
-        if functions.deterministic:
-            drawn = float(not setting.deterministic)
-            found.append(Condition("compressors that draw nothing", drawn, 0.0))
-        return tuple(found)
+        same = Condition("the parameters are those of the certificate", other, 0.0)
+        return (same, *covered(self.certificate.functions, m, setting))
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the terms with the weights that were found."""
@@ -71,6 +49,52 @@ class CertifiedTheorem(Theorem):
     def rate(self, m: Method, setting: Setting) -> float:
         """Return the certified factor."""
         return self.certificate.factor
+
+
+def covered(functions: FunctionClass, m: Method, setting: Setting) -> list[Condition]:
+    """Return what puts a setting into the class of a certificate."""
+    needs, constants = m.needs, setting.constants
+    by_variance, found = needs.by_variance, list[Condition]()
+    at_least, at_most = {"n": setting.n, "mu": constants.mu}, {"n": setting.n, "L": setting.L}
+    if functions.L_f is not None:
+        at_most["L_f"] = constants.L_f
+    for end, need in (("", needs.compressor), ("_down", needs.downlink)):
+        if need == "contractive" and not (by_variance and not end):
+            at_least[f"alpha{end}"] = getattr(setting, f"alpha{end}")
+        if need == "unbiased":
+            at_most[f"omega{end}"] = getattr(setting, f"omega{end}")
+    if needs.compressor == "unbiased" and functions.omega_joint is not None:
+        at_most["omega_av"] = setting.omega_av
+    for name, own in at_least.items():
+        least = getattr(functions, name)
+        least = 1.0 if least is None else least  # uncompressed vectors
+        found.append(Condition(f"{name} of the certificate <= {name}", least, own))
+    for name, own in at_most.items():
+        found.append(
+            Condition(f"{name} <= {name} of the certificate", own, getattr(functions, name))
+        )
+    if by_variance:
+        pairs = zip(setting.bias_and_variance, functions.bias_and_variance, strict=True)
+        for name, (own, most) in zip(("eta", "omega", "omega_av"), pairs, strict=True):
+            found.append(Condition(f"{name} <= {name} of the certificate", own, most))
+    excluded = {
+        "all f_i have the same minimiser": needs.shared_minimiser and not setting.shared_minimiser,
+        "compressors that draw nothing": functions.deterministic and not setting.deterministic,
+        "clients that draw independently": functions.independent and not setting.independent,
+        "clients of the classes of the certificate": not _in_classes(functions, setting),
+        **{repr(one): not one.follows_from(constants) for one in functions.assumptions},
+    }
+    return [*found, *(Condition(what, 1.0, 0.0) for what, fails in excluded.items() if fails)]
+
+
+def _in_classes(functions: FunctionClass, setting: Setting) -> bool:
+    """Whether the L_i of the clients are at most those of classes, and mu at least the largest."""
+    if not functions.classes or setting.n != functions.n:
+        return True
+    most = np.repeat([one.L for one in functions.classes], functions.counts)
+    L_i = host(setting.constants.L_i)
+    mu = max(one.mu for one in functions.classes)
+    return bool(np.all(np.sort(L_i) <= np.sort(most) * (1 + SLACK)) and setting.constants.mu >= mu)
 
 
 def searched_theorem(method: Method, setting: Setting) -> CertifiedTheorem:

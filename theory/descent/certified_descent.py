@@ -8,6 +8,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.assumptions.gradient_noise import GradientNoise
+from certibit.theory.certificates.certified_theorem import covered
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.function_class import FunctionClass
@@ -37,9 +38,10 @@ class CertifiedDescent(DescentTheorem):
         return type(self.certificate.method)
 
     def conditions(self, m: Method, setting: Setting) -> tuple[Condition, ...]:
-        """Return that the parameters are those of the certificate."""
+        """Return what the function class of the certificate covers."""
         other = float(m != self.certificate.method)
-        return (Condition("the parameters are those of the certificate", other, 0.0),)
+        same = Condition("the parameters are those of the certificate", other, 0.0)
+        return (same, *covered(self.certificate.functions, m, setting))
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the terms with the weights that were found, of the class of the certificate."""

@@ -4,9 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.certificates.certified_theorem import searched_theorem
+from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
+from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.descent.certified_descent import CertifiedDescent
+from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.setting import Setting
 
 CASES = {"gd": None, "diana": 3.0, "ef21": 3.0}
 
@@ -32,3 +42,33 @@ def test_it_holds_in_its_own_setting_and_in_no_wider_one(name):
         assert said in unmet.statement
     (unmet,) = theorem.unmet(replace(method, gamma=method.gamma / 2), where())
     assert "parameters" in unmet.statement
+
+
+ALIKE = Quadratic.random(3, 4, mu=1.0, L=10.0, shared_eigenvectors=True, seed=0)
+SHARED = compressor("rand-k:2@shared")
+SMOOTHER = FunctionClass.of_classes([ClientClass(1, 1.0, 10.0), ClientClass(2, 1.0, 2.0)])
+
+
+@pytest.mark.parametrize(
+    ("method", "functions", "sent", "said"),
+    [
+        (DIANA(0.02, 0.5), FunctionClass(3, 1.0, 10.0, omega=1.0), SHARED, "draw independently"),
+        (GD(0.3), FunctionClass(3, 1.0, 10.0, L_f=5.0), None, "L_f <="),
+        (GD(0.3), SMOOTHER, None, "clients of the classes"),
+        (GD(0.19), FunctionClass(3, 1.0, 10.0, assumptions=(Similarity(1.0),)), None, "Similarity"),
+    ],
+)
+def test_no_part_of_the_class_is_left_out(method, functions, sent, said):
+    """Factors below 1 of these steps of GD were promised on a problem on which they diverge."""
+    setting = Setting.of(method, ALIKE, sent)
+    proof = certify(method, functions, potential="search")
+    (unmet,) = CertifiedTheorem(proof).unmet(method, setting)
+    assert said in unmet.statement
+
+
+def test_a_descent_is_of_its_class_only():
+    """The step 1.5/L of L = 1 was said to descend where L = 10."""
+    gentle = FunctionClass.nonconvex(3, L=1.0)
+    theorem = CertifiedDescent(certify_descent(GD(1.5), gentle))
+    (unmet,) = theorem.unmet(GD(1.5), Setting.of(GD, ALIKE))
+    assert "L <= L of the certificate" in unmet.statement
