@@ -24,6 +24,7 @@ _LINES = 10
 _TELLING = (
     "worst case on quadratics / tau",
     "worst case on small quadratics",
+    "worst descent on small quadratics",
     "worst case / tau at the boundary",
     "Psi^t/(tau^t Psi^0) (log)",
     "median bits to the accuracy",

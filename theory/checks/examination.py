@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
@@ -29,6 +30,7 @@ from certibit.theory.checks.method.descents import (
     noise_of,
 )
 from certibit.theory.checks.method.identities import identities
+from certibit.theory.checks.method.one_step import worst_descent
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import (
@@ -325,6 +327,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         *(factors_along_a_run(theorem, experiment) for theorem in factors),
         *(noise_at_the_solution(theorem, experiment) for theorem in factors),
         *(descents_along_a_run(theorem, experiment) for theorem in held),
+        *_worst_descents(held, experiment),
         *conduct(card, experiment),
         *_compressors_checked(sent),
         *problem_checks(experiment.problem),
@@ -349,6 +352,16 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         of_tool,
         f"{experiment.problem.name} {kind}{checked}",
     )
+
+
+def _worst_descents(
+    theorems: Sequence[DescentTheorem | NormTheorem], experiment: Experiment[Any]
+) -> Iterator[Verdict]:
+    """Check descents of |grad f|^2 in the worst case, where small quadratics can be made."""
+    for theorem in theorems:
+        if isinstance(theorem, DescentTheorem) and theorem.measure == "squared_gradient":
+            with suppress(Refusal):
+                yield worst_descent(theorem, experiment)
 
 
 def _of_the_tool(card: Card, experiment: Experiment[Any]) -> tuple[Verdict, ...]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
@@ -28,9 +29,9 @@ from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each, number_of_runs
-from certibit.theory.potential import Gap, Potential, Terms
+from certibit.theory.potential import Gap, Potential, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.fixed_points import at_rest, fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.outcomes import Scripted, outcomes
 from certibit.theory.worlds.ranks import above_zero, null_space
@@ -91,12 +92,15 @@ def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:
     )
 
 
-def worst_case(experiment: ConvexExperiment, potential: Potential, c: float = 0.0) -> float:
-    """Return the largest (E[Psi+] + c (f - f*))/Psi over all states on a quadratic problem.
+def worst_case(
+    experiment: ConvexExperiment, potential: Potential, c: float = 0.0, measure: str = "gap"
+) -> float:
+    """Return the largest (E[Psi+] + c M)/Psi over all states on a quadratic problem.
 
-    f - f* is that of the model before the step. States violate no invariant of the method; a method
-    that leaves the solution has the factor infinity. Cost: (outcomes of one step) times (size of
-    the state)^2, so n and d must be small.
+    M is f - f* or |grad f|^2 ("squared_gradient") of the model before the step; for the latter Psi
+    compares a state with that at rest about its model. States violate no invariant of the method; a
+    method that leaves the solution has the factor infinity. Cost: (outcomes of one step) times
+    (size of the state)^2, so n and d must be small.
 
     Raises
     ------
@@ -108,7 +112,8 @@ def worst_case(experiment: ConvexExperiment, potential: Potential, c: float = 0.
     hessian = view.hessian(view.x_star)
 
     def matrix(s: Any) -> Matrix:
-        terms = potential.lyapunov(method, s, star, setting, view)
+        rest = star if measure == "gap" else at_rest(measure, method, s, view)
+        terms = potential.lyapunov(method, s, rest, setting, view)
         return lyapunov_matrix(terms, hessian, view.x_star)
 
     def step(channel: LinearChannel) -> Matrix:
@@ -118,8 +123,10 @@ def worst_case(experiment: ConvexExperiment, potential: Potential, c: float = 0.
     pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
     # the last run starts at the solution
-    gap = lyapunov_matrix((Gap(c, method.model(units)),), hessian, view.x_star)
-    forms = matrix(units), after[:-1, :-1] + gap, after[-1, -1]
+    model = method.model(units)
+    term = Gap(c, model) if measure == "gap" else Squares(c, mean(view.grad(model)))
+    measured = lyapunov_matrix((term,), hessian, view.x_star)
+    forms = matrix(units), after[:-1, :-1] + measured, after[-1, -1]
     return largest_factor(method, view, setting.L, star, *forms)[0]
 
 

@@ -6,10 +6,14 @@ import pytest
 
 import certibit
 from certibit.solvers.runs import points
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.catalogue.catalogue import CARDS
+from certibit.theory.checks.method.one_step import worst_descent
 
 MODEL = certibit.problem("breast-cancer@9:nonconvex")
 QUADRATIC = certibit.problem("quadratic:d=5@4:nonconvex")
 RUNS, CONSTANTS = "runs as plain ones", "L_i, L_f, mu and eigenvalues"
+WORST = "worst descent on small quadratics"
 
 
 def examined(name, solved, sent=None):
@@ -43,3 +47,43 @@ def test_a_wrong_squared_gradient_in_the_trace_is_caught(monkeypatch, solved):
 def test_constants_below_eigenvalues_are_caught():
     smaller = replace(MODEL, lam=MODEL.lam, bare=replace(MODEL.bare, L_i=0.9 * MODEL.bare.L_i))
     assert failing(examined("gd", smaller)) == {CONSTANTS}
+
+
+def too_much(theorem, factor):
+    """Return a theorem that promises a multiple of c."""
+    kind = type(theorem)
+
+    def descent(self, m, setting):
+        return factor * kind.descent(self, m, setting)
+
+    return type(kind.__name__, (kind,), {"descent": descent})()
+
+
+SENT = {"contractive": ["top-k:2", "scaled(rand-k:2)"], "unbiased": ["rand-k:2"], None: [None]}
+DESCENDING = [
+    (name, sent)
+    for name, card in CARDS.items()
+    for sent in SENT[card.method.needs.compressor]
+    if card.descents and name != "dasha"  # its theorem needs the omega that it is made for
+]
+
+
+@pytest.mark.parametrize(("name", "sent"), DESCENDING)
+def test_a_descent_that_promises_too_much_is_caught_in_the_worst_case(name, sent):
+    """EF21 with 2 c, which no quadratic allows, passed all checks: no run visits such states."""
+    card, compressor = CARDS[name], sent and certibit.compressor(sent)
+    method = card.parameters(QUADRATIC, compressor)
+    experiment = Experiment.of(method, QUADRATIC, compressor)
+    (theorem,) = card.descents
+    right, wrong = (worst_descent(too_much(theorem, c), experiment) for c in (1.0, 2.0))
+    assert right.holds
+    assert right.points > 3
+    assert not wrong.holds
+
+
+def test_the_worst_descent_is_among_the_checks():
+    card, sent = CARDS["ef21"], certibit.compressor("top-k:2")
+    method = card.parameters(QUADRATIC, sent)
+    wrong = replace(card, descents=(too_much(card.descents[0], 1.5),))
+    assert failing(certibit.check(method, QUADRATIC, sent)) == set()
+    assert failing(certibit.check(method, QUADRATIC, sent, card=wrong)) == {WORST}

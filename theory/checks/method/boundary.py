@@ -174,14 +174,14 @@ def promised_and_worst(
 ) -> tuple[float, float]:
     """Return a promised ratio, and the largest one on a quadratic problem.
 
-    They are those of E[Psi+] and Psi if a factor is promised; of E[Psi+] + c (f - f*) and Psi for a
+    They are those of E[Psi+] and Psi if a factor is promised; of E[Psi+] + c M and Psi for a
     descent; of f - f* and its bound along a run from x_0 for a bound on whole runs.
     """
     promise = theorem.promise(experiment.method, Setting.at(experiment))
     if isinstance(promise, ContractionPromise):
         return promise.factor, worst_case(experiment, theorem)
     if isinstance(promise, DescentPromise):
-        return 1.0, worst_case(experiment, theorem, promise.c)
+        return 1.0, worst_case(experiment, theorem, promise.c, promise.measure)
     assert isinstance(promise, RunPromise)
     return 1.0, largest_share(theorem, promise, experiment, Budget(iterations=STEPS))[0]
 

@@ -5,6 +5,7 @@ problems. Each check gives a number and its limit; the verdict follows from thes
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -25,7 +26,7 @@ from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each, number_of_runs
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import DescentTheorem, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
@@ -199,6 +200,54 @@ def worst_like(
     note = f"n = {n}, d = 2 and 3"
     return Verdict(
         "worst case on small quadratics", largest(values), 1.0, note, NOT_KEPT, **searched(values)
+    )
+
+
+def worst_descent(
+    theorem: DescentTheorem, experiment: Experiment[Any], *, seed: int = 0
+) -> Verdict:
+    """Check a descent of |grad f|^2 in the worst case over all states of small quadratics.
+
+    The quadratics are convex, with the smoothness of the average of the problem for all clients, so
+    that with its parameters the hypotheses hold there, too; compressors as in :func:`worst_like`.
+    The value is the largest (E[Psi+] + c |grad f|^2)/Psi.
+
+    Raises
+    ------
+    Refusal
+        If the parameters fit no small problem, or gradients are stochastic.
+    """
+    method, n = experiment.method, min(experiment.n, 3)
+    L_f = Setting.at(experiment).constants.L_f
+    linear = [None] if method.needs.compressor is None else [Identity(), *_SMALL]
+    values = []
+    for d, kappa, small in product((2, 3), (1.0, 100.0), linear):
+        if experiment.problem.noise or (small and not _milder(small, d, n, experiment)):
+            continue
+        like = Quadratic.random(
+            n,
+            d,
+            L_f / kappa,
+            L_f,
+            shared_eigenvectors=True,
+            shared_minimiser=method.needs.shared_minimiser,
+            seed=seed,
+        )
+        with suppress(Refusal, ValueError):  # such as one parameter for each of more clients
+            smaller = Experiment.of(method, like, small)
+            if not theorem.unmet(method, setting := Setting.at(smaller)):
+                c = theorem.promise(method, setting).c
+                values.append(worst_case(smaller, theorem, c, theorem.measure))
+    if not values:
+        raise Refusal(f"the parameters of {method.name} fit no problem of {n} clients")
+    note = f"n = {n}, d = 2 and 3"
+    return Verdict(
+        "worst descent on small quadratics",
+        largest(values),
+        1.0,
+        note,
+        NOT_KEPT,
+        **searched(values),
     )
 
 
