@@ -80,8 +80,8 @@ class Chunked(OfAnotherVector):
         n, d, runs = x.shape
         rest = self._chunks(d) * self.size - d
         if rest:
-            zeros = xp.zeros((n, rest, runs), dtype=x.dtype, device=device(x))
-            x = xp.concat((x, zeros), axis=1)
+            zeros = 0 * x[:, -1:, :]  # NaN where a run has diverged
+            x = xp.concat((x, xp.broadcast_to(zeros, (n, rest, runs))), axis=1)
         x = xp.reshape(x, (-1, self.size, runs))
         sent = self.inner.message(x, x[:, :0, :])
         return tuple(xp.reshape(part, (n, -1, runs)) for part in sent)

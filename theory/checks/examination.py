@@ -251,7 +251,7 @@ def examine(
     by_rule = by_rule and bool(card.rules)
     tell("soundness")
     fitted = experiment.compressor
-    sound = (*soundness(card, experiment), *_compressors_checked(fitted))
+    sound = (*soundness(card, experiment), *_compressors_checked(fitted, experiment.d))
     tell("the problem")
     sound += problem_checks(experiment.problem)
     if card.identities:
@@ -329,7 +329,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *_worst_descents(held, experiment),
         *conduct(card, experiment),
-        *_compressors_checked(sent),
+        *_compressors_checked(sent, experiment.d),
         *problem_checks(experiment.problem),
     )
     of_tool = _of_the_tool(card, experiment) if tool else ()
@@ -393,9 +393,9 @@ def provable_descents(experiment: Experiment[Any]) -> list[DescentTheorem]:
     return found
 
 
-def _compressors_checked(fitted: Compressor) -> tuple[Verdict, ...]:
-    """Check the compressor of the clients, and that of the server if there is one."""
+def _compressors_checked(fitted: Compressor, d: int) -> tuple[Verdict, ...]:
+    """Check the compressor of the clients, and that of the server if there is one, for d too."""
     both = (fitted.up, fitted.down) if isinstance(fitted, TwoWay) else (fitted,)
     return tuple(
-        verdict for one in both for verdict in compressor_checks(one, small_dimension(one))
+        verdict for one in both for verdict in compressor_checks(one, small_dimension(one), own=d)
     )

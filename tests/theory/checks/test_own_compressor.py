@@ -10,9 +10,12 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
-from certibit.solvers.compressors.selection import RandK
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.ef21 import EF21
 from certibit.theory.checks.compressor.compression import compressor_checks
+from certibit.theory.checks.examination import check
 
 PAGE = Path(__file__).parents[3] / "docs/write-a-compressor.md"
 SIGNS = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
@@ -130,6 +133,30 @@ class OddAtFour(RandK):
     def vector(self, message, d):
         vector = super().vector(message, d)
         return np.roll(vector, 1, axis=0) if d == 4 else vector
+
+
+@dataclass(frozen=True)
+class WrongWhereLarge(TopK):
+    """Greedy sparsification whose alpha is too large for more than 40 entries."""
+
+    def alpha(self, d):
+        return min(1.0, (self.k + (d > 40)) / d)
+
+
+def test_constants_are_checked_at_the_size_of_the_problem():
+    """The theorem of EF21 was taken at alpha = 0.05, where 0.033 is true, and no check failed."""
+    solved = Quadratic.random(4, 60, mu=1.0, L=20.0)
+    failed = [
+        one for one in check(EF21(0.001), solved, WrongWhereLarge(2)).verdicts if not one.holds
+    ]
+    assert [one.check for one in failed] == ["moments of C(x) - constants"]
+    assert "look at alpha" in failed[0].advice
+    assert "d = 41" in failed[0].advice
+
+
+def test_a_padded_chunk_hides_no_divergence():
+    """Of one NaN and seven zeros top-k took two zeros, and the check of the compressor failed."""
+    assert all(one.holds for one in compressor_checks(compressor("chunked:8(top-k:2)"), own=20))
 
 
 def test_other_sizes_are_looked_at():

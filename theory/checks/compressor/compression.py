@@ -28,6 +28,12 @@ from certibit.theory.verdict import Verdict, largest, searched, worst_of
 _OTHERS = (1, 2, 4, 7, 12, 36)
 """Numbers of entries that the exact checks are made with as well."""
 
+LARGEST = 500
+"""Most entries of a problem at which they are made, too."""
+
+_FEW = 64
+"""Fewer entries at which a failure is looked for again."""
+
 _PADDED = 7
 """And the sampled ones: a number that nothing divides."""
 
@@ -42,15 +48,15 @@ Check = Callable[[Compressor, int, int], Verdict]
 
 
 def compressor_checks(
-    compressor: Compressor, d: int = 5, seed: int = 0, draws: int = DRAWS
+    compressor: Compressor, d: int = 5, seed: int = 0, draws: int = DRAWS, own: int = 0
 ) -> tuple[Verdict, ...]:
     """Check a compressor's moments, constants and bytes at awkward vectors of R^d.
 
     Moments are means over draws, within 7 standard errors; all other checks are exact, and are
-    repeated at other dimensions d. If the compressor names a vector at which its omega or alpha is
-    attained, the constant must be attained there. A failing check is repeated at smaller d, and the
-    smallest failing d is reported. Dimensions that the compressor refuses in ``check(d)`` are left
-    out.
+    repeated at other dimensions d, and at an ``own`` one of at most ``LARGEST``. If the compressor
+    names a vector at which its omega or alpha is attained, the constant must be attained there. A
+    failing check is repeated at smaller d, and the smallest failing d is reported. Dimensions that
+    the compressor refuses in ``check(d)`` are left out.
 
     Examples
     --------
@@ -60,11 +66,12 @@ def compressor_checks(
     True
     """
     compressor.check(d)
+    others = (*_OTHERS, own) if 0 < own <= LARGEST else _OTHERS
     sampled = partial(mean_of_messages, draws=draws), partial(variance_of_messages, draws=draws)
     with np.errstate(all="ignore"):
         found = [
             *(_smallest(check, compressor, (d, _PADDED), seed) for check in sampled),
-            *(_smallest(check, compressor, (d, *_OTHERS), seed) for check in _EXACT),
+            *(_smallest(check, compressor, (d, *others), seed) for check in _EXACT),
         ]
     once = {verdict.check: verdict for verdict in reversed(found)}  # what raises fails in all
     return tuple(verdict for verdict in found if once[verdict.check] is verdict)
@@ -83,7 +90,7 @@ def _smallest(check: Check, compressor: Compressor, sizes: tuple[int, ...], seed
                 break
     if verdict.holds:
         return verdict
-    for fewer in range(1, d):
+    for fewer in range(1, min(d, _FEW)):
         with suppress(Refusal):
             compressor.check(fewer)
             failing = _told(check, compressor, fewer, seed)
