@@ -297,7 +297,8 @@ def examine(
 def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) -> Examination:
     """Check a method on a problem that is not strongly convex, or has stochastic gradients.
 
-    A method without theorems about descents has that of a certificate, if one is found.
+    A method without theorems about descents has that of a certificate, if one is found; so has one
+    whose theorems do not apply to stochastic gradients.
     """
     method, sent, setting = experiment.method, experiment.compressor, Setting.at(experiment)
     constants: Any = setting.constants
@@ -307,7 +308,9 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     if convex:
         factors, stated = card.theorems, card.convex_descents
     elif isinstance(constants, Constants):
-        stated = card.descents or provable_descents(experiment)
+        stated = card.descents
+        if not stated or (setting.sigma and all(one.unmet(method, setting) for one in stated)):
+            stated = (*stated, *provable_descents(experiment))
     exact = [
         one.title
         for one in (*factors, *stated)

@@ -24,6 +24,7 @@ from certibit.theory.checks.method.conduct import (
     bill_check,
     independence,
     keeps_invariants,
+    names_samples,
     potential_at_solution,
     purity,
     rests_without_gradients,
@@ -38,7 +39,7 @@ from certibit.theory.verdict import Verdict
 Check = Callable[[ConvexExperiment, int], Verdict | None]
 """Of an experiment and a seed."""
 
-_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule)
+_CONDUCT: tuple[Check, ...] = (purity, independence, names_samples, accounts, unsent, schedule)
 """These need no solution."""
 
 _LONG_RUNS = "certibit.theory.tool.long_runs"

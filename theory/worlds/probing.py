@@ -184,7 +184,7 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     ------
     Refusal
         If the step is not linear in the errors of the messages (for instance if a message depends
-        on another one of the same step), or no fixed point is found.
+        on another one of the same step), no fixed point is found, or gradients are stochastic.
 
     Examples
     --------
@@ -197,6 +197,11 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     (0.0, True)
     """
     method, view, fitted = experiment.method, experiment.problem, experiment.compressor
+    if view.noise is not None:
+        raise Refusal(
+            f"{view.name} has stochastic gradients, and E[Psi+] is that of exact ones; choose a "
+            "problem without noise and batch"
+        )
     setting = Setting.at(experiment)
     solved = fixed_point(method, view) if setting.has_solution else None
 

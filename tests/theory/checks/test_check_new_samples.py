@@ -1,17 +1,22 @@
 """Checks of methods that name no samples, on problems with stochastic gradients."""
 
 import warnings
+from dataclasses import dataclass
 
 import pytest
 
 from certibit import (
     CARDS,
     GD,
+    MARINA,
+    SGD,
     Budget,
     OutsideTheoremWarning,
     Refusal,
+    Uniform,
     check,
     compressor,
+    mean,
     plan,
     problem,
     run,
@@ -46,6 +51,38 @@ def test_what_is_about_exact_gradients_is_named(monkeypatch):
     monkeypatch.setattr(ConvergenceTheorem, "allows_noise", lambda *given: True)
     failing = [one.check for one in check(method, ROWS, seeds=2).verdicts if not one.holds]
     assert "noise at the solution" in failing
+
+
+@pytest.mark.long
+def test_noise_beyond_its_bound_is_seen(monkeypatch):
+    """By the descent that a certificate proves, which holds for the true noise."""
+    noisy, sent = problem("quadratic:d=5@4:nonconvex:noise=3"), compressor("rand-k:2")
+    method, sample = MARINA(gamma=0.05, p=0.3), Uniform.sample
+    found = check(method, noisy, sent, seeds=2)
+    assert "the descent of a certificate" in found.unpromised
+    assert found.holds
+    monkeypatch.setattr(Uniform, "sample", lambda law, u, d: 1.5 * sample(law, u, d))
+    failing = [one.check for one in check(method, noisy, sent, seeds=2).verdicts if not one.holds]
+    assert "descent along a run" in failing
+
+
+@dataclass(frozen=True)
+class Exact(SGD):
+    """SGD that forgets to name its sample."""
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return type(s)(channel.broadcast(s.x - self.gamma * g))
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("selector", ["quadratic:d=5@4:nonconvex:noise=3", "breast-cancer@4"])
+def test_a_method_that_says_it_names_samples_and_does_not_is_seen(selector):
+    solved = problem(selector)
+    checked, other = (check(method, solved, seeds=2) for method in (Exact(0.1), SGD(0.1)))
+    assert [one.check for one in checked.verdicts if not one.holds] == ["names its samples"]
+    assert "names its samples" in [one.check for one in other.verdicts]
+    assert other.holds
 
 
 def test_no_run_is_covered_and_no_plan_offers_it():

@@ -10,6 +10,7 @@ import numpy as np
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.data.noise import Noise, Uniform
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.solvers.compressors.identity import Identity
@@ -104,10 +105,10 @@ class _Paraboloids(NonconvexProblem):
         return self.value(x)
 
 
-def _on_paraboloids(experiment: Experiment[Any]) -> Experiment[Any]:
+def _on_paraboloids(experiment: Experiment[Any], noise: Noise | None = None) -> Experiment[Any]:
     """Put functions with cheap gradients in the place of those of a problem."""
     x_0 = np.zeros((1, experiment.d, 1))
-    return replace(experiment, problem=_Paraboloids(x_0=x_0, clients=experiment.n))
+    return replace(experiment, problem=_Paraboloids(x_0=x_0, clients=experiment.n, noise=noise))
 
 
 def rests_without_gradients(experiment: Experiment[Any], seed: int = 0) -> Verdict:
@@ -125,6 +126,22 @@ def rests_without_gradients(experiment: Experiment[Any], seed: int = 0) -> Verdi
     worst, what = worst_of(found)
     advice = f"{what} where all gradients are 0: look at the terms added to it, and at x/|x| at 0."
     return Verdict("rests without gradients", worst, 0.0, advice=advice)
+
+
+def names_samples(experiment: Experiment[Any], seed: int = 0) -> Verdict | None:
+    """Check that a method whose needs say that it names samples names one, on |x|^2/2 with noise.
+
+    None for other methods, which every run refuses if they name one.
+    """
+    if not experiment.method.needs.samples:
+        return None
+    noisy = _on_paraboloids(experiment, Uniform(1.0))
+    named = any(oracle.tape.streams.drawn for _, oracle, _ in walk(noisy, seed))
+    advice = (
+        "Its needs say that it names samples, and no gradient is of one: all are exact. Write such "
+        "as grad(x, sample=0), or leave samples=True out: then every gradient is of a new sample."
+    )
+    return Verdict("names its samples", float(not named), 0.0, advice=advice)
 
 
 def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict | None:

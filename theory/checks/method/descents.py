@@ -160,10 +160,9 @@ def _exact_step(
     experiment: ConvexExperiment, theorem: ConvergenceTheorem, state: Any
 ) -> OneStep | None:
     """Return Psi and E[Psi+] if the latter is found exactly."""
-    if experiment.problem.noise is None:
-        with suppress(Refusal):
-            step = one_step(experiment, theorem, state)
-            return step if step.exact else None
+    with suppress(Refusal):
+        step = one_step(experiment, theorem, state)
+        return step if step.exact else None
     return None
 
 
