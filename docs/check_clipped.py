@@ -167,10 +167,10 @@ def polynomial(T, factors):
     return found
 
 
-def series(T, top):
-    """Return an upper bound of (e^T - 1 - T)/T^2 for T <= top."""
+def largest_ratio(top):
+    """Return an upper bound of (e^T - 1 - T)/T^2 for 0 <= T <= top."""
     factors = [Fraction(1, factorial(k)) for k in range(2, TERMS + 1)]
-    return polynomial(T, [*factors[:-1], factors[-1] / (1 - top / (TERMS + 1))])
+    return value([*factors[:-1], factors[-1] / (1 - top / (TERMS + 1))], top)
 
 
 def alternating(T, first, last):
@@ -185,7 +185,7 @@ def growth(file, regime, length, square):
     L0, L1, name = file["L0"], file["L1"], regime["growth"]
     steep, low, high = G * L1 + L0, regime["low"], regime["high"]
     if name == "lemma-5":
-        e = 1 + 1 + series(ratio(1), Fraction(1)).at(1)
+        e = 1 + 1 + largest_ratio(Fraction(1))
         half = (G * ((e - 1) * L1) + 2 * L0) * Fraction(1, 2)
         return half * (length**2 if square is None else square), [ratio(1) - length * L1]
     longest = max(length.at(low), length.last(high))
@@ -193,21 +193,20 @@ def growth(file, regime, length, square):
     assert top <= LONGEST
     conditions = [ratio(longest) - length, ratio(LONGEST - top)]
     if name == "any-direction":
-        most = series(ratio(top), top)
-        return steep * (length**2 if square is None else square) * most, conditions
+        return steep * (length**2 if square is None else square) * largest_ratio(top), conditions
     q = regime["part"]
     assert (name, square) == ("against-gradient", None)
     assert 0 <= q <= 1
-    T1, T2, rest = length * L1 * q, length * L1 * (1 - q), top * (1 - q)
+    T, T1, most = length * L1, length * L1 * q, largest_ratio(top * (1 - q))
     Q = alternating(T1, 2, TERMS) * q**2 + alternating(T1, 1, TERMS - 1) * (q * (1 - q))
-    Q = Q + alternating(T1, 0, TERMS) * series(T2, rest) * (1 - q) ** 2
+    Q = Q + alternating(T1, 0, TERMS) * (most * (1 - q) ** 2)
     if q:
         below = steep * (ratio(1) - T1 * alternating(T1, 1, 2 * FEW - 1))
-        u, y = below - L0, below * T2 * series(ratio(rest), rest) * Fraction(1, 4)
+        u, y = below - L0, below * T * (most * (1 - q) / 4)
         e, own = sum(Fraction(1, factorial(k)) for k in range(TERMS)), G * L1
         bound = [own ** (FEW - k) * (L0**k / factorial(k)) for k in range(FEW + 1)]
         turned = own ** (FEW + 1) / (sum(bound[1:], bound[0]) * e)
-        conditions += [u - y, u * (u - y) ** 2 - turned * (u + y) ** 2]
+        conditions += [u - y, u - turned, u * (u - y) ** 2 - turned * (u + y) ** 2]
     return steep * length**2 * Q, conditions
 
 

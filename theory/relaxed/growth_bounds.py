@@ -1,5 +1,8 @@
 """How fast an (L0, L1)-smooth function grows along a step, in rational numbers.
 
+The kernel of Rocq checks the proofs below, those of the last two bounds, in ``rocq/smooth.v`` and
+``rocq/turning.v``.
+
 With G = |grad f(x)|, a step D of length r and T = L1 r, each bound is of the form
 f(x + D) <= f(x) + <grad f(x), D> + (L0 + L1 G) Q, with its conditions:
 
@@ -33,10 +36,10 @@ and that w B^2 + B_s^2 - B_R^2 >= 0. With l = log(p/u) >= 0, the last is w B^2/N
 
     l^2 + 2 (e^l - 1 - l)/p + 2 E (1 + 1/u) (l + 1/u - 1/p) + E^2 (1 + 1/u)^2 >= 0.
 
-N > 0 on the way: where R = R(0) - t, N only grows with t; at the start N >= 0 is the condition. For
-fixed s, N tends to 1 - E - s for large R, and N_R is a polynomial in u over a positive one. By
-Descartes' rule it changes its sign at most once, from + to -, and never if 2 e^-s < 1 + E; then N
-increases, so that 1 - E > s. Else s <= log(2/(1 + E)) <= 1 - E.
+N > 0 on the way: where R = R(0) - t, N only grows with t; at the start N > 0 is the condition. For
+fixed s, -N is a convex function of y = 1/p, since u/p = (1 + y) e^-s - y falls linearly, and -N = E
++ s - 1 at y = 0. So N > 0 in between if E + s <= 1. Otherwise -N, whose slope at y = 0 is
+e^s (1 + E) - 2 >= 0, would only grow with y, and N < 0 at the start.
 
 At t = T1, g = |h| cos a - E (1 + |h|). So this is at least (1 - E) (1 + G) e^-T1 - 1, and with
 E = 0 the slope |h| cos a is at least (1 + G) e^-t - 1 at each t <= T1. Its integral is the decrease
@@ -50,6 +53,7 @@ from functools import cached_property
 from math import factorial
 from typing import Any, Literal
 
+from certibit.theory.proofs.rational_algebra import rounded_down
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
@@ -58,6 +62,9 @@ GrowthName = Literal["against-gradient", "any-direction", "lemma-5"]
 
 TERMS = 14
 """Powers of T in the polynomials that bound the exponentials; an even number."""
+
+DIGITS = 24
+"""Digits of numbers that are rounded up."""
 
 LONGEST = 4
 """T of a step at most; the rest of a series is bounded up to there."""
@@ -101,7 +108,7 @@ def in_any_direction(
 ) -> Growth:
     """Return what f grows by at most; lengths are at most ``longest``, phi(T)/T^2 increases."""
     top = L1 * longest
-    most = _series(RationalFunction.of(top), top)
+    most = largest_ratio(top)
     return Growth(lambda: (SLOPE * L1 + L0) * square * most, _short(length, longest, top))
 
 
@@ -110,22 +117,24 @@ def against_gradient(
 ) -> Growth:
     """Return what f grows by at most along a step against the gradient, for a part q."""
     steep, T, top = SLOPE * L1 + L0, length * L1, L1 * longest
-    T1, T2, other = T * part, T * (1 - part), 1 - part
+    T1, other = T * part, 1 - part
+    most = largest_ratio(top * other)
 
     def excess() -> RationalFunction:
         Q = (
             _alternating(T1, 2, TERMS) * part**2
             + _alternating(T1, 1, TERMS - 1) * (part * other)
-            + _alternating(T1, 0, TERMS) * _series(T2, top * other) * other**2
+            + _alternating(T1, 0, TERMS) * (most * other**2)
         )
         return steep * length**2 * Q
 
     conditions = _short(length, longest, top)
     if part:
         below = steep * (1 - T1 * _alternating(T1, 1, 2 * FEW - 1))
-        u, E = below - L0, T2 * _series(RationalFunction.of(top * other), top * other)
-        y = below * E / 4
-        conditions = (*conditions, u - y, u * (u - y) ** 2 - _turned(L0, L1) * (u + y) ** 2)
+        u, turned = below - L0, _turned(L0, L1)
+        y = below * T * (most * other / 4)
+        straight = u * (u - y) ** 2 - turned * (u + y) ** 2
+        conditions = (*conditions, u - y, u - turned, straight)
     return Growth(excess, conditions)
 
 
@@ -142,11 +151,11 @@ def _turned(L0: Rational, L1: Rational) -> RationalFunction:
     return own ** (FEW + 1) / (below * rational(e))
 
 
-def _series(T: RationalFunction, top: Rational) -> RationalFunction:
+def largest_ratio(top: Rational) -> Rational:
     """Return an upper bound of (e^T - 1 - T)/T^2 for 0 <= T <= top < TERMS + 1."""
-    rest = 1 / (1 - top / (TERMS + 1))
     factors = [rational(Fraction(1, factorial(k))) for k in range(2, TERMS + 1)]
-    return T.polynomial([*factors[:-1], factors[-1] * rest])
+    factors[-1] = factors[-1] / (1 - top / (TERMS + 1))
+    return -rounded_down(-RationalFunction.of(top).polynomial(factors).at(0), DIGITS)
 
 
 def _alternating(T: RationalFunction, first: int, last: int) -> RationalFunction:
@@ -161,5 +170,5 @@ def _alternating(T: RationalFunction, first: int, last: int) -> RationalFunction
 
 def exponential_above(T: Any) -> Rational:
     """Return a rational number that is at least e^T, and hardly more, for 0 <= T <= 4."""
-    ratio = RationalFunction.of(T)
-    return (_series(ratio, ratio.at(0)) * ratio**2 + ratio + 1).at(0)
+    T = rational(T)
+    return 1 + T + largest_ratio(T) * T**2

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from math import factorial
 
 import numpy as np
 import pytest
@@ -28,7 +29,9 @@ from certibit.data.relaxed.shapes import (
     Steep,
     Well,
 )
-from certibit.solvers.clipping import ModelState
+from certibit.solvers.authoring import mean
+from certibit.solvers.backend import where
+from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.proofs.positivity import Span, cuts_for, holds_with_cuts
 from certibit.theory.proofs.rational_function import RationalFunction
@@ -231,6 +234,29 @@ def test_without_its_condition_the_bound_is_false(monkeypatch):
     assert min(one.at(G) for one in bound.conditions) < 0, "and it is refused"
 
 
+def test_a_long_step_at_one_gradient_has_no_proof():
+    """Attack: a step of length T = 11/4 at the one G at which the slope is bounded by exactly 0.
+
+    There (L0 + G) p = L0 for the polynomial p below e^-T, and both sides of the condition of the
+    bound against the gradient are 0 if it is multiplied by squares of them. A path in the plane
+    shows that f decreases by less than c M.
+    """
+    T, L0, G = 2.75, 35653 / 2**15, 16479419 / 2**15
+    below = sum(Fraction(-11, 4) ** k / factorial(k) for k in range(8))
+    assert (Fraction(L0) + Fraction(G)) * below == Fraction(L0)
+
+    class LongAtOne(ClippedSGD):
+        def communicate(self, s, problem, channel):
+            g = mean(problem.grad(s.x))
+            long = where(norm(g) < G, self.clip(g), T * unit(g))
+            return ModelState(s.x - where(norm(g) > G, self.clip(g), long))
+
+    functions = RelaxedFunctions(L0, 1.0)
+    assert certify_clipped(ClippedSGD(0.2, 0.25), functions).decrease(G) > 5 * least(G, L0, 1.0, T)
+    with pytest.raises(Refusal, match="no decrease of f is proved"):
+        certify_clipped(LongAtOne(0.2, 0.25), functions)
+
+
 METHOD, FUNCTIONS = ClippedSGD(0.69, 0.8), RelaxedFunctions(1.0, 1.0)
 
 
@@ -296,8 +322,8 @@ def test_half_of_the_constant_is_caught(monkeypatch):
 
 def test_a_wrong_sign_is_caught(monkeypatch):
     """Planted: the growth in any direction with e^-T in the place of e^T."""
-    series = growth_bounds._series
-    monkeypatch.setattr(growth_bounds, "_series", lambda T, top: series(T * -1, top * -1))
+    ratio = growth_bounds.largest_ratio
+    monkeypatch.setattr(growth_bounds, "largest_ratio", lambda top: ratio(-top))
     method = ClippedSGD(0.69, 0.8)
     with pytest.raises(ContradictionError, match="certified of"):
         clipped_account(method, FUNCTIONS)
@@ -319,9 +345,9 @@ def test_swapped_regimes_are_caught(monkeypatch, planted):
 def test_a_step_along_the_gradient_is_refused():
     class Climbing(ClippedSGD):
         def communicate(self, s, problem, channel):
-            return ModelState(s.x + self.clip(problem.grad(s.x).mean(axis=0, keepdims=True)))
+            return ModelState(s.x + self.clip(mean(problem.grad(s.x))))
 
-    with pytest.raises(Refusal):
+    with pytest.raises(Refusal, match="no multiple of grad"):
         certify_clipped(Climbing(0.1, 0.1), FUNCTIONS)
 
 
