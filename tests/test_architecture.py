@@ -142,7 +142,11 @@ EXTENSIONS = {
         *(f"theory.assumptions.{name}" for name in ASSUMPTIONS),
         "theory.checks.problem.assumed",
     ],
-    "export": ["theory.export", "certibit.cli.commands.export"],
+    "export": [
+        "theory.export",
+        "certibit.cli.commands.export",
+        *(f"theory.relaxed.{name}" for name in ("clipped_file", "rocq_decrease")),
+    ],
     "events": [
         "solvers.events",
         "theory.asynchronous",

@@ -58,15 +58,11 @@ class GrowthBound:
 
     def on(self, regime: Regime, functions: RelaxedFunctions) -> Growth | None:
         """Return the growth of f on a regime; None if it does not apply there."""
-        L0, L1, span = rational(functions.L0), rational(functions.L1), regime.span
-        length, square = regime.length, regime.square
+        L0, L1 = rational(functions.L0), rational(functions.L1)
+        length, square, longest = regime.length, regime.square, regime.longest
         if self.name == "lemma-5":
             return lemma_5(L0, L1, length, square)
-        last = length.at_infinity if span.high is None else length.at(span.high)
-        if last is None:
-            return None
-        longest = max(length.at(span.low), last)
-        if L1 * longest > LONGEST:
+        if longest is None or L1 * longest > LONGEST:
             return None
         if self.name == "any-direction":
             return in_any_direction(L0, L1, length, longest, square or length**2)

@@ -9,24 +9,24 @@ from certibit.data.files.cache import write_text
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
 from certibit.theory.relaxed.regimes import Regime, regimes
+from certibit.theory.relaxed.rocq_decrease import rocq_decrease
 from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 
 def write_clipped(proof: ClippedCertificate, path: Path) -> None:
-    """Write a proof as JSON; its numbers are fractions in strings.
+    """Write a proof for the kernel of Rocq if the name ends in ``.v``, and else as JSON.
+
+    The JSON is for ``docs/check_clipped.py``; its numbers are fractions in strings.
 
     Raises
     ------
     Refusal
-        If the file is one for Rocq, or has no words for a step.
+        If the file has no words for a step.
     """
-    if path.suffix == ".v":
-        raise Refusal(
-            f"{path.name!r} is a file for Rocq, which has no words for (L0, L1)-smooth functions; "
-            "take a name that ends in .json"
-        )
-    write_text(path, json.dumps(clipped_file(proof), indent=1))
+    rocq = path.suffix == ".v"
+    text = rocq_decrease(proof) if rocq else json.dumps(clipped_file(proof), indent=1)
+    write_text(path, text.removesuffix("\n"))
 
 
 def clipped_file(proof: ClippedCertificate) -> dict[str, Any]:

@@ -92,6 +92,13 @@ class Regime:
             return self.length**2
         return (self.along * SLOPE) ** 2 + self.fresh
 
+    @property
+    def longest(self) -> Rational | None:
+        """The larger length of D of those at the ends of the span; None if it is infinite."""
+        high = self.span.high
+        last = self.length.at_infinity if high is None else self.length.at(high)
+        return None if last is None else max(self.length.at(self.span.low), last)
+
 
 @dataclass(frozen=True)
 class _Functions:

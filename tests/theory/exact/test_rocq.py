@@ -1,7 +1,6 @@
 """Certificates that the kernel of Rocq (Coq) checks."""
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from descents_by_class import ASKED, descent_of
+from kernel import COMMAND, KERNEL, refusal
 
 from certibit.cli import main
 from certibit.solvers.methods.diana import DIANA
@@ -21,20 +21,9 @@ from certibit.theory.export.rocq_descent import rocq_descent
 from certibit.theory.export.rocq_file import rocq_file
 from certibit.theory.function_class import ClientClass, FunctionClass
 
-COMPILER = shutil.which("coqc") or shutil.which("rocq")
-COMMAND = [COMPILER, *(["compile"] if (COMPILER or "").endswith("rocq") else [])]
-KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
 LOCAL = {"many local steps": "paper", "solves that end by a criterion": "best"}
 OTHERS = ["two classes", "potential that was found", *LOCAL]
-
-
-def refusal(text, folder):
-    """Return what the kernel says of a file, or an empty text if it accepts it."""
-    (folder / "certificate.v").write_text(text, encoding="utf-8")
-    words = [*COMMAND, "certificate.v"]
-    ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    return ran.stderr if ran.returncode else ""
 
 
 def proof_of(name):

@@ -186,7 +186,7 @@ def test_the_command_writes_and_the_script_checks(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "fragment"),
     [
-        (["clipped-sgd", "x.v", "--class", "relaxed"], "'x.v' is a file for Rocq, which has no"),
+        (["clipped-sgd", "x-y.v", "--class", "relaxed"], "'x-y.v' is no name that Rocq reads"),
         (["gd", "x.json", "--L0", "2"], "--L0 is of (L0, L1)-smooth functions"),
         (["celgc", "x.json", "--class", "relaxed"], "no theorem on celgc has parameters"),
         (["clipped-sgd", "x.json", "--class", "relaxed", "--omega", "2"], "--omega is not of"),
