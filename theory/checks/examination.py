@@ -309,8 +309,9 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         factors, stated = card.theorems, card.convex_descents
     elif isinstance(constants, Constants):
         stated = card.descents
-        if not stated or (setting.sigma and all(one.unmet(method, setting) for one in stated)):
-            stated = (*stated, *provable_descents(experiment))
+    some = any(not one.unmet(method, setting) for one in (*factors, *stated))
+    if not some and isinstance(constants, Constants) and (setting.sigma or not stated):
+        stated = (*stated, *provable_descents(experiment))
     exact = [
         one.title
         for one in (*factors, *stated)

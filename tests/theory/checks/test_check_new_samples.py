@@ -48,6 +48,7 @@ def test_what_is_about_exact_gradients_is_named(monkeypatch):
     method = CARDS["gd"].parameters(ROWS)
     found = check(method, ROWS, seeds=2)
     assert "does not apply: gradient descent, classical" in found.unpromised
+    assert "the descent of a certificate" in found.unpromised
     monkeypatch.setattr(ConvergenceTheorem, "allows_noise", lambda *given: True)
     failing = [one.check for one in check(method, ROWS, seeds=2).verdicts if not one.holds]
     assert "noise at the solution" in failing
