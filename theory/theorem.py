@@ -327,6 +327,10 @@ class ConvexDescentTheorem(DescentTheorem):
 
     measure: ClassVar[str] = "gap"
 
+    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
+        """Return the hypotheses that fail, of which one is that the f_i are convex."""
+        return super().unmet(m, setting) or _not_convex(setting)
+
 
 class RunTheorem(ConvergenceTheorem):
     """A theorem E[f(x_T)] - f* <= Psi_0/w(T) about whole runs over convex functions.
@@ -343,6 +347,10 @@ class RunTheorem(ConvergenceTheorem):
     250
     """
 
+    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
+        """Return the hypotheses that fail, of which one is that the f_i are convex."""
+        return super().unmet(m, setting) or _not_convex(setting)
+
     @abstractmethod
     def weight(self, m: Any, setting: Setting) -> tuple[float, ...]:
         """Return the coefficients of the polynomial w, that of T^0 first."""
@@ -350,6 +358,12 @@ class RunTheorem(ConvergenceTheorem):
     def promise(self, m: Any, setting: Setting) -> RunPromise:
         """Return the promised bound."""
         return RunPromise(self.weight(m, setting))
+
+
+def _not_convex(setting: Setting) -> tuple[Condition, ...]:
+    """Return that the f_i are convex if they are not."""
+    convex = Condition("0 <= mu", 0.0, setting.constants.mu)
+    return () if convex.holds else (convex,)
 
 
 class NormTheorem(ConvergenceTheorem):

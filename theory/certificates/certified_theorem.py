@@ -70,9 +70,13 @@ def covered(functions: FunctionClass, m: Method, setting: Setting) -> list[Condi
         least = 1.0 if least is None else least  # uncompressed vectors
         found.append(Condition(f"{name} of the certificate <= {name}", least, own))
     for name, own in at_most.items():
-        found.append(
-            Condition(f"{name} <= {name} of the certificate", own, getattr(functions, name))
-        )
+        most = getattr(functions, name)
+        found.append(Condition(f"{name} <= {name} of the certificate", own, most))
+    for name in ("difference", "expected"):
+        most = getattr(functions.noise, name, None)
+        if most is not None:
+            own = getattr(setting, name)
+            found.append(Condition(f"{name} <= {name} of the certificate", own, most))
     if by_variance:
         pairs = zip(setting.bias_and_variance, functions.bias_and_variance, strict=True)
         for name, (own, most) in zip(("eta", "omega", "omega_av"), pairs, strict=True):
@@ -80,6 +84,7 @@ def covered(functions: FunctionClass, m: Method, setting: Setting) -> list[Condi
     excluded = {
         "all f_i have the same minimiser": needs.shared_minimiser and not setting.shared_minimiser,
         "compressors that draw nothing": functions.deterministic and not setting.deterministic,
+        "exact gradients": functions.noise is None and setting.sigma > 0,
         "clients that draw independently": functions.independent and not setting.independent,
         "clients of the classes of the certificate": not _in_classes(functions, setting),
         **{repr(one): not one.follows_from(constants) for one in functions.assumptions},

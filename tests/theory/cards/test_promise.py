@@ -1,6 +1,7 @@
 """Promised iterations, rounds and bits: exact by hand, and kept by measurements."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -300,3 +301,18 @@ def test_a_start_that_is_drawn_counts_with_its_mean(feature):
     unsent = value(terms, problem).item()  # nothing is received
     exact = 0.5 + (unsent - 0.5) / 2
     assert exact < promise(theorem, experiment).start < 1.1 * exact
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "number"), [("gd", "1/L", 0), ("gd", "1/L", 1), ("diana", "convex", 0)]
+)
+def test_a_theorem_about_convex_functions_is_met_by_no_others(name, rule, number):
+    """All hypotheses held on nonconvex quadratics, and f - f* was promised there."""
+    problem, sent = NonconvexQuadratic.random(4, 6), RandK(2) if name == "diana" else None
+    card = METHODS[name]
+    theorem, method = card.convex[number], card.parameters(problem, sent, rule)
+    (unmet,) = theorem.unmet(method, Setting.of(method, problem, sent))
+    assert unmet.statement == "0 <= mu"
+    convex = replace(PROBLEM.constants, mu=0.0)
+    flat = replace(Setting.of(method, PROBLEM, sent), constants=convex)
+    assert not theorem.unmet(card.at(flat, rule), flat)

@@ -5,9 +5,13 @@ from dataclasses import replace
 import pytest
 
 from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.page import PAGE
+from certibit.solvers.methods.sgd import SGD
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
@@ -16,7 +20,7 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.certified_descent import CertifiedDescent
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import ClientClass, FunctionClass
-from certibit.theory.setting import Setting
+from certibit.theory.setting import OfSamples, Setting
 
 CASES = {"gd": None, "diana": 3.0, "ef21": 3.0}
 
@@ -72,3 +76,21 @@ def test_a_descent_is_of_its_class_only():
     theorem = CertifiedDescent(certify_descent(GD(1.5), gentle))
     (unmet,) = theorem.unmet(GD(1.5), Setting.of(GD, ALIKE))
     assert "L <= L of the certificate" in unmet.statement
+
+
+def test_a_certificate_with_exact_gradients_is_none_of_mini_batches():
+    """A factor of SGD without sigma^2 was promised on a problem with sampled gradients."""
+    sampled = problem("breast-cancer@9:batch=8", kappa=50)
+    setting, method = Setting.of(SGD, sampled), SGD(0.01)
+    exact = CertifiedTheorem(certify(method, FunctionClass.of(setting), potential="search"))
+    (unmet,) = exact.unmet(method, setting)
+    assert unmet.statement == "exact gradients"
+    assert not exact.unmet(method, replace(setting, sigma=0.0))
+
+
+def test_the_change_of_a_noise_is_that_of_the_certificate():
+    reduced = FunctionClass.nonconvex(3, L=10.0, noise=GradientNoise(difference=1.0))
+    proof = certify_descent(PAGE(0.01, 0.2), reduced)
+    setting = replace(Setting.of(PAGE, ALIKE), of_samples=OfSamples(2.0), sigma=1.0)
+    (unmet,) = CertifiedDescent(proof).unmet(proof.method, setting)
+    assert unmet.statement == "difference <= difference of the certificate"
