@@ -153,6 +153,10 @@ class FunctionClass:
         if not isinstance(self.noise, GradientNoise | None):
             raise Refusal(f"noise = {self.noise!r} is no GradientNoise; give GradientNoise()")
         self._require_all_in_classes()
+        self._require_possible_assumptions()
+
+    def _require_possible_assumptions(self) -> None:
+        """Refuse what is no assumption, one that no function satisfies, and two zetas."""
         for one in self.assumptions:
             if not isinstance(one, Assumption):
                 raise Refusal(
@@ -160,6 +164,11 @@ class FunctionClass:
                     "own with the base Assumption"
                 )
             one.require_possible(self.average_smoothness)
+        if len(self._zetas) > 1:
+            raise Refusal(
+                f"assumptions with zeta = {', '.join(f'{zeta:g}' for zeta in sorted(self._zetas))} "
+                "leave open which one e' zeta^2 is about; give all of them one zeta"
+            )
 
     def _require_all_in_classes(self) -> None:
         """Refuse a number of clients that is not that of the classes."""
@@ -211,15 +220,19 @@ class FunctionClass:
         return cls(n, -own, own, L_f=min(L, own), assumptions=more, **constants)
 
     @property
+    def _zetas(self) -> set[float]:
+        """The zeta of the assumptions that bound something up to a constant."""
+        return {getattr(one, "zeta", 1.0) for one in self.assumptions if one.has_constant}
+
+    @property
     def has_solution(self) -> bool:
         """Whether the functions have a solution: convex ones, and those assumed to have one."""
         return self.mu >= 0 or any(one.needs_solution for one in self.assumptions)
 
     @property
     def zeta(self) -> float:
-        """The largest zeta of the assumptions that bound something up to a constant; 0 if none."""
-        constants = (getattr(one, "zeta", 1.0) for one in self.assumptions if one.has_constant)
-        return max(constants, default=0.0)
+        """The zeta of the assumptions that bound something up to a constant; 0 if none."""
+        return max(self._zetas, default=0.0)
 
     @property
     def has_variance(self) -> bool:

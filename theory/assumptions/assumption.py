@@ -6,6 +6,7 @@ the vectors and values of :class:`SharedPoint`, and holds for the average over t
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, ClassVar, Protocol, Self
@@ -149,6 +150,14 @@ class Assumption:
         """Return the assumption for the functions divided by a unit."""
         whole: Any = self
         return replace(whole, **{f.name: getattr(self, f.name) / unit for f in fields(whole)})
+
+
+def labels(assumptions: Sequence[Assumption]) -> list[str]:
+    """Return what proofs call assumptions: their names, with numbers where several share one."""
+    names = [one.name for one in assumptions]
+    return [
+        f"{name} {place}" if names.count(name) > 1 else name for place, name in enumerate(names)
+    ]
 
 
 def is_constant(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.theory.assumptions.assumption import Assumption
+from certibit.theory.assumptions.assumption import Assumption, labels
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.infimum import Infimum
 from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
@@ -239,7 +239,4 @@ def _assumptions(functions: FunctionClass) -> dict[str, Assumption]:
     for one in every:
         if not isinstance(one, KNOWN):
             raise Refusal(f"{one!r} has no word in the file of a descent; leave it out")
-    return {
-        f"{one.name} {number}" if every.count(one) > 1 else one.name: one
-        for number, one in enumerate(every)
-    }
+    return dict(zip(labels(every), every, strict=True))

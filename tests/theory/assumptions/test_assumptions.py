@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from certibit import (
+    EF21,
     GD,
     Assumption,
     BoundedDissimilarity,
@@ -254,3 +255,24 @@ def test_no_potential_is_searched_for_where_functions_are_not_convex():
     functions = FunctionClass(3, -1.0, 1.0, assumptions=(QuasiStrongConvexity(0.1),))
     with pytest.raises(Refusal, match="searched for over convex functions"):
         certify(OwnGD(1.0), functions)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_alike_assumptions_none_is_lost(order):
+    """The last took the place of the first: the smaller delta counted only if it was the last."""
+    tight, loose = Similarity(0.1), Similarity(2.0)
+    smooth = FunctionClass(4, -1.0, 1.0, alpha=0.5)
+    of_one, of_both = (
+        certify_descent(EF21(0.29), replace(smooth, assumptions=given, L_f=0.5))
+        for given in [(tight,), (tight, loose)[::order]]
+    )
+    assert of_both.c == pytest.approx(of_one.c, rel=1e-5)
+    assert of_both.verify() == of_both.c
+
+
+def test_two_zetas_are_refused():
+    """e' zeta^2 was about the larger one, without a word."""
+    given = BoundedDissimilarity(1.0, zeta=1.0), BoundedDissimilarity(2.0, zeta=0.5)
+    with pytest.raises(Refusal, match=r"zeta = 0\.5, 1 leave open which one"):
+        FunctionClass(4, -1.0, 1.0, assumptions=given)
+    assert FunctionClass(4, -1.0, 1.0, assumptions=(given[0], given[0])).zeta == 1.0

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
+from certibit.theory.assumptions.assumption import labels
 from certibit.theory.assumptions.infimum import Infimum
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic.exact_numbers import factor_of
@@ -139,8 +140,7 @@ def assumed(evaluations: Sequence[Evaluation], functions: FunctionClass) -> dict
         assumptions = (Infimum(functions.average_smoothness), *assumptions)
     named: dict[str, Any] = {}
     points = list(shared_evaluations(evaluations, functions)) if assumptions else []
-    for number, one in enumerate(assumptions):
-        label = f"{one.name} {number}" if assumptions.count(one) > 1 else one.name
+    for label, one in zip(labels(assumptions), assumptions, strict=True):
         for x in points:
             named[f"{label}: point {x.numbers[0]}"] = one.at(x)
         for x, y in permutations(points, 2):
