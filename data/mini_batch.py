@@ -161,8 +161,7 @@ class MiniBatch:
         kept = _KEPT.get(id(uniforms))
         if kept is not None and kept[:2] == (self, problem):
             return kept[2]
-        drawn = self.drawn(problem, uniforms)
-        made = problem.of_batch(rows_of_batch(problem.rows, drawn, problem.row_counts / self.b))
+        made = problem.of_batch(self.rows(problem, self.drawn(problem, uniforms)))
         if kept is None:
             finalize(uniforms, _KEPT.pop, id(uniforms))
         _KEPT[id(uniforms)] = self, problem, made
@@ -185,6 +184,10 @@ class MiniBatch:
         if is_numpy(keys):
             return np.sort(np.argpartition(keys, self.b - 1, axis=1)[:, : self.b], axis=1)
         return xp.sort(xp.argsort(keys, axis=1)[:, : self.b, :], axis=1)
+
+    def rows(self, problem: SumOfRows, drawn: Array) -> BatchRows:
+        """Return the rows of a batch, from the numbers (n, b, R) of those that are drawn."""
+        return rows_of_batch(problem.rows, drawn, problem.row_counts / self.b)
 
     def counted(self, problem: SumOfRows, sampled: bool) -> int:
         """Return what a gradient of a client counts: b rows, or all of the largest client."""

@@ -242,6 +242,40 @@ def chosen_entries(
                 out[i, k, r] = total + b * vectors[i * other_step + at]
 
 
+@compiled
+def set_drawn_products(
+    rows: Any, m: Any, drawn: Any, x: Any, step: Any, out: Any
+) -> None:  # pragma: no cover
+    """Set out, (n, b, R), to the products of drawn rows with x_i, which are read through.
+
+    The next client's x_i are ``step`` further; each client has m of the rows.
+    """
+    starts, columns, values = rows
+    n, b, runs = drawn.shape
+    for i in range(n):
+        for k in range(b):
+            for r in range(runs):
+                row, total = i * m + drawn[i, k, r], 0.0
+                for e in range(starts[row], starts[row + 1]):
+                    total += values[e] * x[i * step + columns[e] * runs + r]
+                out[i, k, r] = total
+
+
+@compiled
+def add_drawn_rows(
+    rows: Any, m: Any, drawn: Any, s: Any, step: Any, out: Any
+) -> None:  # pragma: no cover
+    """Add the drawn rows times s, (n, b, R), to out, whose clients are ``step`` apart."""
+    starts, columns, values = rows
+    n, b, runs = drawn.shape
+    for i in range(n):
+        for k in range(b):
+            for r in range(runs):
+                row = i * m + drawn[i, k, r]
+                for e in range(starts[row], starts[row + 1]):
+                    out[i * step + columns[e] * runs + r] += values[e] * s[i, k, r]
+
+
 def lanes_for(runs: int) -> tuple[int, ...]:
     """Return the tuple of lanes that a number of runs is worked on with."""
     return (0,) * next((width for width in WIDTHS if width >= runs), WIDTHS[-1])

@@ -1,4 +1,4 @@
-"""Entries are drawn and found in one compiled pass; imported when first needed."""
+"""Entries, or rows, are drawn and found in one compiled pass; imported when first needed."""
 
 from typing import Any
 
@@ -70,3 +70,28 @@ def draw_by_size(x: Any, uniforms: Any, indices: Any, values: Any) -> bool:  # p
             indices[i, 0, r] = first
             values[i, 0, r] = np.sign(x[i, first, r]) * whole
     return True
+
+
+@compiled
+def smallest(keys: Any, counts: Any, drawn: Any) -> None:  # pragma: no cover
+    """Set ``drawn`` (n, b, R) to the places of the b smallest of the first counts[i] keys.
+
+    They are in ascending order; keys are (R, n, m).
+    """
+    n, b, runs = drawn.shape
+    least, places = np.empty(b), np.empty(b, np.int64)
+    for i in range(n):
+        for r in range(runs):
+            found = 0
+            for s in range(counts[i]):
+                key = keys[r, i, s]
+                if found < b:
+                    found += 1
+                elif key >= least[b - 1]:
+                    continue
+                k = found - 1
+                while k > 0 and least[k - 1] > key:
+                    least[k], places[k] = least[k - 1], places[k - 1]
+                    k -= 1
+                least[k], places[k] = key, s
+            drawn[i, :, r] = np.sort(places)

@@ -1,14 +1,16 @@
 """The world of runs on the host, with lazy gradients, compiled messages and compiled solves."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, is_numpy
+from certibit.data.mini_batch import MiniBatch
 from certibit.data.passes.compilation import can_compile
 from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.fast.batches import CompiledBatch
 from certibit.solvers.fast.compiled_solve import compiled_solve
 from certibit.solvers.fast.deferred import written
 from certibit.solvers.fast.lazy_gradient import lazy_gradient
@@ -17,6 +19,7 @@ from certibit.solvers.method import Every, Schedule
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.randomness import AHEAD
+from certibit.solvers.simulation.tape import Tape
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,16 @@ def fast_world(channel: Channel, oracle: Oracle) -> tuple[FastChannel, FastOracl
     """Return the same world on compiled code; None on a device, and without numba."""
     if not (can_compile() and is_numpy(channel.template)):
         return None
+    parts = {field.name: getattr(oracle, field.name) for field in fields(Oracle)}
     return (
         FastChannel(**{field.name: getattr(channel, field.name) for field in fields(Channel)}),
-        FastOracle(**{field.name: getattr(oracle, field.name) for field in fields(Oracle)}),
+        FastOracle(**(parts | {"tape": oracle.tape and _compiled(oracle.tape)})),
     )
+
+
+def _compiled(tape: Tape) -> Tape:
+    """Return a tape with its law by compiled code, where there is such code."""
+    law = tape.noise
+    if type(law) is not MiniBatch:
+        return tape
+    return replace(tape, noise=CompiledBatch(law.b, law.replacement))

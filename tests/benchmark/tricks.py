@@ -21,6 +21,7 @@ from certibit.data.passes.fused import fused_gradients
 from certibit.solvers import backend
 from certibit.solvers.compressors import natural
 from certibit.solvers.fast import compiled_solve, messages
+from certibit.solvers.fast.batches import CompiledBatch
 from certibit.solvers.fast.columns import Columns
 from certibit.solvers.fast.entries import Entries
 from certibit.solvers.fast.fast_world import FastOracle
@@ -202,9 +203,17 @@ def one_draw(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(lambda: gradient(2), anew, seconds)
 
 
-def _gradient_of_one_row(problem: Any, runs: int) -> Callable[[int], None]:
+def compiled_batches(problem: Any, runs: int, seconds: float) -> Spread:
+    """Drawn rows are found and read by compiled code."""
+    one, other = (_gradient_of_one_row(problem, runs, law) for law in (CompiledBatch, MiniBatch))
+    return compared(lambda: one(1), lambda: other(1), seconds)
+
+
+def _gradient_of_one_row(
+    problem: Any, runs: int, kind: type[MiniBatch] = MiniBatch
+) -> Callable[[int], None]:
     """Return what computes gradients of a new batch of one row at so many points."""
-    law, x = MiniBatch(1), np.ones((problem.n, problem.d, runs)) / problem.d
+    law, x = kind(1), np.ones((problem.n, problem.d, runs)) / problem.d
     numbers = np.random.default_rng(3).random((runs, problem.n, law.numbers(problem)))
 
     def gradients(points: int) -> None:
@@ -254,6 +263,7 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "vectors lent in all runs copied, not gathered": copied_runs,
     "mini-batches of one row: gathered, not masked": gathered_rows,
     "mini-batches of one row: one draw for two points": one_draw,
+    "mini-batches of one row by compiled code": compiled_batches,
 }
 
 

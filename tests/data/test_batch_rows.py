@@ -48,6 +48,7 @@ def by_hand(solved, law, x, uniforms):
     return gradients
 
 
+@pytest.mark.long(keep=11)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("name", MADE)

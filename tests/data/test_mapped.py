@@ -248,6 +248,7 @@ def with_batches(tmp_path, law, split="in-order", **options):
     return found, problem(X, labels, clients=clients, kappa=50, batch=law, **options)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("blocks", [1, 40])
 @pytest.mark.parametrize("split", ["in-order", "column:1"])
 @pytest.mark.parametrize("law", [MiniBatch(2), MiniBatch(7, replacement=True)], ids=str)
