@@ -101,7 +101,7 @@ def all_new(recorder):
     return moved and not any(np.allclose(a, b) for a, b in combinations(recorder.off, 2))
 
 
-@pytest.mark.long(keep=40)
+@pytest.mark.long(keep=20)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_the_oracle_decides_unless_a_method_names_its_samples(name, kind):
     """What ``needs`` say of samples is what the code does, and what it gets."""
@@ -115,7 +115,7 @@ def test_the_oracle_decides_unless_a_method_names_its_samples(name, kind):
         assert set(drawn) == {len(recorder.off) * view.n * view.noise.numbers(view)}
 
 
-@pytest.mark.long(keep=10)
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize(("name", "kind"), UNNAMED_CASES)
 def test_runs_are_others_than_those_of_exact_gradients(name, kind):
     """As a user runs it, too, whatever is compiled or lazy there; and so are its gradients."""
@@ -129,7 +129,7 @@ def test_runs_are_others_than_those_of_exact_gradients(name, kind):
         np.testing.assert_allclose(spent, 8 * rows, rtol=1e-12)
 
 
-@pytest.mark.long(keep=9)
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize(
     ("world", "name", "kind"),
     [(world, *case) for world, case in product(WORLDS, UNNAMED_CASES)],
@@ -258,6 +258,7 @@ def test_local_problems_are_not_solved_with_noise(by_cohort):
         simulate(experiment, budget=Budget(rounds=1), seeds=1, by_cohort=by_cohort)
 
 
+@pytest.mark.long(keep=16)
 @pytest.mark.parametrize("kind", ["rows", "rows, convex"])
 @pytest.mark.parametrize("name", [name for name in CARDS if CARDS[name].rules])
 def test_theorems_about_exact_gradients_do_not_apply(name, kind):

@@ -11,6 +11,7 @@ from certibit import (
     MARINA,
     SGD,
     Budget,
+    Experiment,
     OutsideTheoremWarning,
     Refusal,
     Uniform,
@@ -21,7 +22,7 @@ from certibit import (
     problem,
     run,
 )
-from certibit.theory.theorem import ConvergenceTheorem
+from certibit.theory.checks.method.descents import noise_at_the_solution
 
 UNNAMED = {name: card.method for name, card in CARDS.items() if not card.method.needs.samples}
 SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}
@@ -43,15 +44,13 @@ def test_no_check_fails(name):
     assert "has stochastic gradients" in found.unpromised
 
 
-def test_what_is_about_exact_gradients_is_named(monkeypatch):
+def test_what_is_about_exact_gradients_is_named():
     """Held against the method, it would fail."""
     method = CARDS["gd"].parameters(ROWS)
     found = check(method, ROWS, seeds=2)
     assert "does not apply: gradient descent, classical" in found.unpromised
     assert "the descent of a certificate" in found.unpromised
-    monkeypatch.setattr(ConvergenceTheorem, "allows_noise", lambda *given: True)
-    failing = [one.check for one in check(method, ROWS, seeds=2).verdicts if not one.holds]
-    assert "noise at the solution" in failing
+    assert not noise_at_the_solution(CARDS["gd"].theorems[0], Experiment.of(method, ROWS)).holds
 
 
 @pytest.mark.long
