@@ -74,8 +74,8 @@ def _promised(account: DescentAccount, proof: DescentCertificate) -> str:
 def _spent(account: DescentAccount, e: float, unlike: float) -> str:
     """Write e sigma^2 and e' zeta^2, where there are."""
     functions, sampled = account.certificate.functions, bool(account.frontier)
-    noise = f" + {e:.6g} sigma^2" if sampled and functions.noise else ""
-    return noise + (f" + {unlike:.6g} zeta^2" if sampled and functions.zeta else "")
+    noise = f" + {e:.6g} sigma^2" if (sampled or e) and functions.noise else ""
+    return noise + (f" + {unlike:.6g} zeta^2" if (sampled or unlike) and functions.zeta else "")
 
 
 def _potential(account: DescentAccount) -> str:

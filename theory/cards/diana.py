@@ -1,4 +1,4 @@
-"""DIANA: two theorems, with the step sizes of each."""
+"""DIANA: theorems for strongly convex, convex and smooth f_i, with the step sizes of each."""
 
 import math
 
@@ -10,9 +10,9 @@ from certibit.solvers.methods.gd import GD
 from certibit.theory.bill import compressed_up
 from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
-from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, ConvexDescentTheorem, Theorem
+from certibit.theory.theorem import Condition, ConvexDescentTheorem, DescentTheorem, Theorem
 
 
 def _conditions(m: DIANA, setting: Setting, limit: Condition) -> tuple[Condition, ...]:
@@ -143,6 +143,58 @@ class ConvexShifts(ConvexDescentTheorem):
         return 2 * m.gamma
 
 
+class SmoothShifts(DescentTheorem):
+    """DIANA when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
+
+    gamma <= 1/(2 L), gamma L sqrt(omega_av (2 + alpha)) <= alpha/2 and 0 < alpha <= 1/(1 + omega)
+    give, with B = 2 L gamma^2 omega_av/alpha and D = B (1 + 2/alpha) L^2 gamma^2, c = gamma -
+    L gamma^2/2 - D and e = (L gamma^2/2 + D) (omega_av + 1/n) + B (1 + alpha/2) alpha^2 (1 +
+    omega). Psi = f(x) - inf f + B (1/n) sum_i |h_i - grad f_i(x)|^2. Proved by us; that DIANA
+    converges there is in Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269.
+
+    Proof. The step is -gamma grad f(x) in the mean, with a variance of at most gamma^2 (omega_av
+    (H + sigma^2) + sigma^2/n) for H = (1/n) sum_i |h_i - grad f_i(x)|^2. The mean of E|h_i + alpha
+    m_i - grad f_i(x)|^2 is at most (1 - alpha) H + alpha^2 (1 + omega) sigma^2, and that of E|h_i+
+    - grad f_i(x+)|^2 at most 1 + alpha/2 times this plus (1 + 2/alpha) L^2 E|x+ - x|^2. Of H there
+    is left L gamma^2 omega_av/2 + B (1 - alpha/2) + B (1 + 2/alpha) L^2 gamma^2 omega_av <= B.
+    """
+
+    method = DIANA
+    title = "DIANA, nonconvex"
+    published = False
+
+    def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
+        noise = m.gamma * setting.L * math.sqrt(setting.omega_av * (2 + m.alpha))
+        return (
+            *_conditions(m, setting, Condition("gamma <= 1/(2 L)", m.gamma, 1 / (2 * setting.L))),
+            Condition("gamma L sqrt(omega_av (2 + alpha)) <= alpha/2", noise, m.alpha / 2),
+        )
+
+    def lyapunov(
+        self, m: DIANA, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        weight = _weight_of_shifts(m, setting) / setting.n
+        return Gap(1.0, s.x), Squares(weight, s.h - problem.grad(s.x))
+
+    def descent(self, m: DIANA, setting: Setting) -> float:
+        return m.gamma - self._moved(m, setting)
+
+    def noise(self, m: DIANA, setting: Setting) -> float:
+        kept = (1 + m.alpha / 2) * m.alpha**2 * (1 + setting.omega)
+        of_step = self._moved(m, setting) * (setting.omega_av + 1 / setting.n)
+        return of_step + _weight_of_shifts(m, setting) * kept
+
+    def _moved(self, m: DIANA, setting: Setting) -> float:
+        """Return L gamma^2/2 + B (1 + 2/alpha) L^2 gamma^2, what E|x+ - x|^2/gamma^2 counts."""
+        shifts = _weight_of_shifts(m, setting) * (1 + 2 / m.alpha)
+        return (setting.L / 2 + shifts * setting.L**2) * m.gamma**2
+
+
+def _weight_of_shifts(m: DIANA, setting: ClassConstants) -> float:
+    """Return B = 2 L gamma^2 omega_av/alpha."""
+    return 2 * setting.L * m.gamma**2 * setting.omega_av / m.alpha
+
+
 def _contraction(gamma: float, setting: ClassConstants) -> float:
     return 2 * gamma * setting.mu * setting.L / (setting.mu + setting.L)
 
@@ -183,12 +235,26 @@ def _convex(setting: Setting) -> DIANA:
     return DIANA(1 / (setting.L * (1 + 4 * setting.omega_av)), 1 / (1 + setting.omega))
 
 
+def _nonconvex(setting: Setting) -> DIANA:
+    """Take alpha = 1/(1 + omega), gamma = min{1/2, alpha/(2 sqrt(omega_av (2 + alpha)))}/L."""
+    alpha = 1 / (1 + setting.omega)
+    noise = math.sqrt(setting.omega_av * (2 + alpha))
+    return DIANA(1 / (2 * setting.L * max(1.0, noise / alpha)), alpha)
+
+
 CARD = Card(
     DIANA,
     label="DIANA",
     theorems=(VersionA(), VersionB(), CoupledShifts()),
+    descents=(SmoothShifts(),),
     convex=(ConvexShifts(),),
-    rules={"b": _version_b, "a": _version_a, "best": _best, "convex": _convex},
+    rules={
+        "b": _version_b,
+        "a": _version_a,
+        "best": _best,
+        "convex": _convex,
+        "nonconvex": _nonconvex,
+    },
     orders=Orders.of("(1 + omega/n)*kappa + omega", "(1 + d/n)*kappa + d"),
     bill=compressed_up,
     identities=(lambda c, n: (DIANA(0.9 / c.L, 1.0), GD(0.9 / c.L)),),

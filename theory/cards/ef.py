@@ -1,4 +1,6 @@
-"""EF: the tight theorem for f_i with the same minimiser, and its step size."""
+"""EF: the tight theorem for f_i with the same minimiser, one for smooth f_i, and their steps."""
+
+import math
 
 from certibit.solvers.backend import mean
 from certibit.solvers.method import Functions
@@ -12,9 +14,9 @@ from certibit.theory.formulas.error_feedback import (
     feedback_factor,
 )
 from certibit.theory.orders import Orders
-from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, DescentTheorem, Theorem
 
 
 class Feedback(Theorem):
@@ -56,6 +58,73 @@ class Feedback(Theorem):
         return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
 
 
+class VirtualModel(DescentTheorem):
+    """EF when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
+
+    With s = sqrt(1 - alpha), (1/n) sum_i |grad f_i(x) - grad f(x)|^2 <= zeta^2, y = x - mean_i e_i
+    and w = gamma L^2/(2 (1 - s)): c = (gamma/2) (1 - gamma L) - w gamma^2 s^2/(1 - s), e =
+    gamma^2 L/(2 n) + w gamma^2 s^2, and w gamma^2 s^2/(1 - s^2) before zeta^2, 0 for n = 1.
+    Psi = f(y) - inf f + w (1/n) sum_i |e_i|^2. Proved by us; the terms are those of Stich,
+    Karimireddy, arXiv:1909.05350.
+
+    Proof. y+ is y less gamma times the mean of the sampled gradients, and -<grad f(y), grad f(x)>
+    <= -|grad f(x)|^2/2 + (L^2/2) |y - x|^2, so that E f(y+) <= f(y) - (gamma/2) (1 - gamma L)
+    |grad f(x)|^2 + (gamma L^2/2) |mean e|^2 + gamma^2 L sigma^2/(2 n). The mean of E|e_i+|^2 is
+    at most s^2 times that of |e_i + gamma grad f_i(x)|^2 plus s^2 gamma^2 sigma^2. Of the former
+    the part of the means is at most s |mean e|^2 + (s^2/(1 - s)) gamma^2 |grad f(x)|^2, and the
+    deviations from them at most the mean of |e_i - mean e|^2 + (s^2/(1 - s^2)) gamma^2 |grad f_i(x)
+    - grad f(x)|^2.
+    """
+
+    method = EF
+    title = "EF, nonconvex"
+    published = False
+
+    def conditions(self, m: EF, setting: Setting) -> tuple[Condition, ...]:
+        u = m.gamma * setting.L
+        name = "gamma L + (gamma L s/(1 - s))^2 < 1"
+        return (
+            Condition("0 < alpha", 0.0, setting.alpha, strict=True),
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition(name, u + _kept(setting.alpha) ** 2 * u**2, 1.0, strict=True),
+        )
+
+    def lyapunov(
+        self, m: EF, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        return Gap(1.0, s.x - mean(s.e)), Squares(_weight(m, setting) / setting.n, s.e)
+
+    def descent(self, m: EF, setting: Setting) -> float:
+        s = error_root(setting.alpha)
+        lost = _weight(m, setting) * m.gamma**2 * s**2 / (1 - s)
+        return m.gamma / 2 * (1 - m.gamma * setting.L) - lost
+
+    def noise(self, m: EF, setting: Setting) -> float:
+        kept = _weight(m, setting) * error_root(setting.alpha) ** 2
+        return m.gamma**2 * (setting.L / (2 * setting.n) + kept)
+
+    def dissimilarity(self, m: EF, setting: Setting) -> float:
+        s = error_root(setting.alpha)
+        return _weight(m, setting) * (m.gamma * s) ** 2 / (1 - s**2) if setting.n > 1 else 0.0
+
+
+def _kept(alpha: float | None) -> float:
+    """Return s/(1 - s)."""
+    s = error_root(alpha)
+    return s / (1 - s)
+
+
+def _weight(m: EF, setting: ClassConstants) -> float:
+    """Return w = gamma L^2/(2 (1 - s))."""
+    return m.gamma * setting.L**2 / (2 * (1 - error_root(setting.alpha)))
+
+
+def _nonconvex(setting: Setting) -> EF:
+    """Take the gamma with the largest c: 1/(L (1 + sqrt(1 + 3 (s/(1 - s))^2)))."""
+    root = math.sqrt(1 + 3 * _kept(setting.alpha) ** 2)
+    return EF(1 / (setting.L * (1 + root)))
+
+
 def _best(setting: Setting) -> EF:
     """Take gamma = (2/(L + mu)) (1 - s)/(1 + s), s = sqrt(1 - alpha)."""
     return EF(best_feedback_step(setting.mu, setting.L, setting.alpha))
@@ -65,7 +134,8 @@ CARD = Card(
     EF,
     label="EF",
     theorems=(Feedback(),),
-    rules={"best": _best},
+    descents=(VirtualModel(),),
+    rules={"best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(lambda c, n: (EF(0.9 / c.L), GD(0.9 / c.L)),),

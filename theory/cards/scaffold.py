@@ -1,4 +1,4 @@
-"""SCAFFOLD: a one-step theorem for cohorts, the published one, and their step sizes."""
+"""SCAFFOLD: theorems for cohorts, the published one, one for smooth f_i, and their step sizes."""
 
 import math
 
@@ -9,9 +9,9 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffold import SCAFFOLD, State
 from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
-from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, DescentTheorem, Theorem
 
 
 class _ControlVariates(Theorem):
@@ -90,6 +90,62 @@ class Published(_ControlVariates):
         return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2
 
 
+class RandomLocalSteps(DescentTheorem):
+    """SCAFFOLD with all clients, option II, when each f_i is L-smooth, noise of variance sigma^2.
+
+    With s = K eta_l eta_g <= 12/(25 L), K eta_l <= 1/(8 L), p = (4/9) (eta_l L)^2 (K - 1) (2 K - 1)
+    and A = s p/(2 (1 - 4 p)) one round has c = s/2 - A and e = L s^2/(n K) + (2/3) s (eta_l L)^2
+    (K - 1) + A (2/K + (16/3) (eta_l L)^2 (K - 1) + 8 (L s)^2/(n K)). Psi = f(x) - inf f +
+    A (1/n) sum_i |c_i - grad f_i(x)|^2. Proved by us, for f that is bounded from below; the rate of
+    Karimireddy et al., arXiv:1910.06378, for functions that need not be convex has the same terms.
+
+    Proof. Let B^2 = |grad f(x)|^2 + (1/n) sum_i |c_i - grad f_i(x)|^2. As c is the mean of the c_i,
+    r_k^2 = (1/n) sum_i E|y_i - x|^2 after k local steps has r_(k+1)^2 <= ((1 + eta_l L) r_k +
+    eta_l B)^2 + eta_l^2 sigma^2, so that r_k <= exp(K eta_l L) eta_l (k B + sqrt(k) sigma), and the
+    mean V of r_k^2 over the K steps is at most (4/3) eta_l^2 (K - 1) ((2 K - 1) B^2/3 + sigma^2).
+    Let d be the mean over i and the K steps of grad f_i(y_i). x+ is x less s d and noise of the
+    mean of variance s^2 sigma^2/(n K), so that E f(x+) <= f(x) - (s/2) (|grad f(x)|^2 + E|d|^2 -
+    L^2 V) + L s^2 E|d|^2 + L s^2 sigma^2/(n K). As c_i+ is the mean of the sampled gradients, the
+    mean of E|c_i+ - grad f_i(x+)|^2 is at most 2 sigma^2/K + 4 L^2 V + 4 L^2 E|x+ - x|^2.
+    """
+
+    method = SCAFFOLD
+    title = "SCAFFOLD, nonconvex"
+    published = False
+
+    def conditions(self, m: SCAFFOLD, setting: Setting) -> tuple[Condition, ...]:
+        step = m.K * m.eta_l * m.eta_g
+        return (
+            Condition("option II", float(m.option != "II"), 0.0),
+            Condition("n <= m", setting.n, m.m),
+            Condition("m <= n", m.m, setting.n),
+            Condition("0 < K eta_l eta_g", 0.0, step, strict=True),
+            Condition("K eta_l eta_g <= 12/(25 L)", step, 12 / (25 * setting.L)),
+            Condition("K eta_l <= 1/(8 L)", m.K * m.eta_l, 1 / (8 * setting.L)),
+        )
+
+    def lyapunov(
+        self, m: SCAFFOLD, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        weight = _weight_of_drift(m, setting) / setting.n
+        return Gap(1.0, s.x), Squares(weight, s.c_i - problem.grad(s.x))
+
+    def descent(self, m: SCAFFOLD, setting: Setting) -> float:
+        return m.K * m.eta_l * m.eta_g / 2 - _weight_of_drift(m, setting)
+
+    def noise(self, m: SCAFFOLD, setting: Setting) -> float:
+        step, drift = m.K * m.eta_l * m.eta_g, (m.eta_l * setting.L) ** 2 * (m.K - 1)
+        shared = setting.L * step / (setting.n * m.K)
+        controls = 2 / m.K + 16 / 3 * drift + 8 * setting.L * step * shared
+        return step * (shared + 2 / 3 * drift) + _weight_of_drift(m, setting) * controls
+
+
+def _weight_of_drift(m: SCAFFOLD, setting: ClassConstants) -> float:
+    """Return A = s p/(2 (1 - 4 p)), s = K eta_l eta_g, p = (4/9) (eta_l L)^2 (K - 1) (2 K - 1)."""
+    p = 4 / 9 * (m.eta_l * setting.L) ** 2 * (m.K - 1) * (2 * m.K - 1)
+    return m.K * m.eta_l * m.eta_g * p / (2 * (1 - 4 * p))
+
+
 def sampling_variance(n: int, m: int) -> float:
     """Variance factor of the mean of m of n vectors, drawn without replacement.
 
@@ -123,6 +179,11 @@ def _best(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
     return SCAFFOLD(K, _largest_step(setting, m) / K, eta_g=1.0, m=m, traffic="minimal")
 
 
+def _nonconvex(setting: Setting, K: int = 5) -> SCAFFOLD:
+    """Eta_g = 4 and eta_l = 3/(25 K L), with all clients; K is open, by default 5."""
+    return SCAFFOLD(K, 3 / (25 * K * setting.L), eta_g=4.0, m=setting.n, traffic="minimal")
+
+
 def _cohort(setting: Setting, m: int | None) -> int:
     if m is None:
         return setting.n
@@ -144,7 +205,8 @@ CARD = Card(
     SCAFFOLD,
     label="SCAFFOLD",
     theorems=(Cohorts(), Published()),
-    rules={"paper": _paper, "best": _best},
+    descents=(RandomLocalSteps(),),
+    rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("kappa", "d*kappa"),
     bill=_bill,
     identities=(

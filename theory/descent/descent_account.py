@@ -163,7 +163,12 @@ def descent_account(
     told = stated_descent(card, method, where, functions)
     stated = told.certificate if told else None
     least = told.least if told else None
-    proof = certify_descent(method, functions, least=least, growth=growth)
+    try:
+        proof = certify_descent(method, functions, least=least, growth=growth)
+    except Refusal:
+        if stated is None:
+            raise
+        proof = stated
     spent = [one.descent.spent(functions) for one in (stated, proof) if one]
     if stated is not None and (spent[0], -stated.c) < (spent[1], -proof.c):
         proof = stated

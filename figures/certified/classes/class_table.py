@@ -114,7 +114,7 @@ def _certified(card: Card, label: str) -> None:
         smooth = replace(strongly, mu=-L)
     else:
         n = 1 if card.name in SHARED_MINIMISER else N
-        rule = next(iter(card.rules)) if label == "strongly convex" else None
+        rule = next(iter(card.rules)) if label in {"strongly convex", _FACTOR} else None
         at = RulePoint.of(card, n, OMEGA, rule, convex=label == "convex")
         method, strongly, smooth = at.method, *map(FunctionClass.of, (at.strongly, at.smooth))
     if smooth.n > 1 and card.method.needs.shared_minimiser and label in _UP_TO_ZETA:

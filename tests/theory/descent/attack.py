@@ -63,8 +63,9 @@ class Signs:
         return np.array([not hasattr(schedule, "p") or self._next(schedule.p)])
 
     def cohort(self, m):
-        assert m == self.n
-        return np.full((m, 1, 1), True)
+        assert m == self.n or (m, self.n) == (1, 2)
+        first = m == self.n or self._next(0.5)
+        return np.array([first, m == 2 or not first][: self.n])[:, None, None]
 
     def coin(self, p):
         return np.full((1, 1, 1), self._next(p))

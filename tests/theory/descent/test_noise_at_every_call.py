@@ -60,6 +60,7 @@ class TwoCalls(GD):
         return type(s)(channel.broadcast(s.x - self.gamma * mean(channel.send(sent))))
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("n", [1, 10])
 @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (1.0, 0.0), (3.0, -2.0)])
 def test_two_calls_are_two_samples(n, a, b):
@@ -102,7 +103,7 @@ ATTACKED = [
 ]
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(("method", "constants", "n"), ATTACKED)
 def test_no_quadratic_breaks_a_certificate(method, constants, n):
     proof = certify_descent(method, noisy(n, **constants))
@@ -120,10 +121,11 @@ SOLVING = FiveGCSCC(gamma=0.14, tau=0.8, mu=0.1, L_F=0.3, omega=1.0, cohort=3, K
 CONTRACTING = [
     (DIANA(0.1, 0.4), {"omega": 1.0}, 1),
     (Scaffnew(0.3, 0.4), {}, 2),
+    (SCAFFOLD(1, 0.3, 1.0, 1), {}, 2),
 ]
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "constants", "n"), CONTRACTING)
 def test_no_quadratic_breaks_a_factor(method, constants, n):
     functions = FunctionClass(n, mu=0.1, L=1.0, noise=GradientNoise(), **constants)

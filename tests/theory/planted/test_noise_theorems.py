@@ -30,9 +30,17 @@ POINTS = {
     "l-svrg": [(1, None), (10, None)],
     "vr-diana": [(1, 9.0), (10, 1.0), (10, 9.0)],
     "sgd": [(1, None), (10, None)],
+    "ef": [(1, 1.0), (10, 1.0), (10, 9.0), (10, 0.0)],
+    "scaffold": [(1, None), (10, None)],
+    "diana": [(1, 9.0), (10, 1.0), (1000, 9.0), (10, 0.0)],
 }
 """Clients and omega."""
-OPTIONS = {"local-sgd": {"I": 3}, "l-svrg": {"p": 0.5}, "vr-diana": {"p": 0.5}}
+OPTIONS = {
+    "local-sgd": {"I": 3},
+    "scaffold": {"K": 3},
+    "l-svrg": {"p": 0.5},
+    "vr-diana": {"p": 0.5},
+}
 """With many new points, 1 - gamma mu is the factor."""
 
 
@@ -81,6 +89,7 @@ THEOREMS = [
     for name, points in POINTS.items()
     for theorem, (n, omega) in product([*CARDS[name].theorems, *CARDS[name].descents], points)
     if theorem.title != "SGD, nonconvex"
+    and (theorem.method.needs.samples or theorem in CARDS[name].descents)
 ]
 
 
@@ -127,6 +136,26 @@ FAULTS = [
         ("dasha-mvr", "a tenth of e", "return m.gamma * (2", "return 0.1 * m.gamma * (2"),
         ("dasha-mvr", "no noise of samples", "(4 * (squares + kept", "(4 * (squares + 0 * kept"),
         ("dasha-mvr", "c = gamma", "return m.gamma / 2", "return m.gamma"),
+        ("ef", "nothing lost of c", "setting.L) - lost", "setting.L)"),
+        ("ef", "no noise of errors", "(2 * setting.n) + kept)", "(2 * setting.n))"),
+        ("ef", "half of the weight", "(2 * (1 - error_root", "(4 * (1 - error_root"),
+        ("ef", "a tenth of zeta^2", "* s) ** 2 / (1 -", "* s) ** 2 / 10 / (1 -"),
+        ("scaffold", "c = s", "* m.eta_g / 2 - _weight", "* m.eta_g - _weight"),
+        (
+            "scaffold",
+            "a third of e",
+            "return step * (shared + 2 / 3 * drift) + _weight_of_drift(m, setting)",
+            "return step * (shared + 2 / 3 * drift) / 3 + _weight_of_drift(m, setting) / 3",
+        ),
+        ("scaffold", "a weight of 1/40", "* p / (2 * (1 - 4 * p))", "* p / (80 * (1 - 4 * p))"),
+        ("diana", "c = 2 gamma", "m.gamma - self._moved", "2 * m.gamma - self._moved"),
+        ("diana", "no noise of shifts", "m.alpha**2 * (1 + setting", "0 * (1 + setting"),
+        (
+            "diana",
+            "an eighth of the weight",
+            "return 2 * setting.L * m",
+            "return setting.L / 4 * m",
+        ),
     ]
 ]
 
