@@ -46,9 +46,6 @@ def test_a_strongly_convex_problem_by_its_gradient(capsys):
     assert "|grad f|^2 <= 1e-2" in capsys.readouterr().out
 
 
-FEDCOMGATE = ("--set", "K=2", "--set", "eta=0.1", "--set", "gamma_s=1", "--set", "alpha=1")
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -59,7 +56,7 @@ FEDCOMGATE = ("--set", "K=2", "--set", "eta=0.1", "--set", "gamma_s=1", "--set",
         (["run", MODEL, "gd", "--kappa", "10"], "kappa = 10 of a nonconvex problem, whose mu"),
         (["run", MODEL, "locodl", "rand-k:2"], "locodl needs a strongly convex problem and"),
         (["certify", "locodl", "--class", "nonconvex"], "choose a method that minimises f alone"),
-        (["run", MODEL, "fedcomgate", "rand-k:2"], "fedcomgate has no rule for functions that"),
+        (["run", MODEL, "l-svrg"], "l-svrg has no rule for functions that are not"),
         (["run", MODEL, "gd", "--until-gradient", "1e-40"], "|grad f|^2 = 1e-40 is finer than"),
         (["run", MODEL, "gd", "--until-gradient", "-1"], "a budget of -1 squared_gradient is not"),
         (["compare", MODEL, "gd", "--until-gradient", "9"], "the target |grad f|^2 = 9 is not"),
@@ -69,8 +66,8 @@ FEDCOMGATE = ("--set", "K=2", "--set", "eta=0.1", "--set", "gamma_s=1", "--set",
         ),
         (["plan", MODEL, "--until", "0.1"], "what is promised of f - f* needs mu > 0"),
         (
-            ["run", MODEL, "fedcomgate", "rand-k:2", "--strict", *FEDCOMGATE],
-            "the theorems of fedcomgate are about strongly convex functions",
+            ["run", MODEL, "l-svrg", "--strict", "--set", "gamma=1", "--set", "p=0.5"],
+            "the theorems of l-svrg are about strongly convex functions",
         ),
         (
             ["run", MODEL, "gd", "--strict", "--set", "gamma=9"],
