@@ -304,7 +304,7 @@ def test_an_accuracy_of_the_gradient_on_a_strongly_convex_problem(capsys):
     [
         ("breast-cancer@5:nonconvex", {"measure": "gap"}, "give an accuracy of |grad f|^2"),
         ("breast-cancer@5:nonconvex", {"target": 99.0}, "give one between 0 and"),
-        ("breast-cancer@5:nonconvex", {"methods": ["diana"]}, "no theorem promises anything"),
+        ("breast-cancer@5:nonconvex", {"methods": ["fedcomgate"]}, "no theorem promises anything"),
         ("breast-cancer@5:nonconvex", {"measure": "rounds"}, "rounds"),
     ],
 )
