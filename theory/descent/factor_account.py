@@ -47,7 +47,7 @@ def factor_account(
     ]
     theorem = min(held, key=lambda one: one.rate(method, where), default=None)
     promise = theorem.promise(method, where) if theorem else None
-    psi: Potential | Literal["search"] = theorem or next(iter(known), "search")
+    psi: Potential | Literal["search"] = theorem or (known[0] if known else "search")
 
     def certified(m: Method, least: float | None = None) -> DescentCertificate:
         return certify_descent(m, functions, psi, "potential", least)

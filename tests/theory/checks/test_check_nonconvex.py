@@ -11,7 +11,7 @@ from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.checks.method.one_step import worst_descent
 
 MODEL = certibit.problem("breast-cancer@9:nonconvex")
-QUADRATIC = certibit.problem("quadratic:d=5@4:nonconvex")
+QUADRATIC = certibit.problem("quadratic:d=5@3:nonconvex")
 RUNS, CONSTANTS = "runs as plain ones", "L_i, L_f, mu and eigenvalues"
 WORST = "worst descent on small quadratics"
 
