@@ -80,7 +80,7 @@ PROOF_FAULTS = [
         (
             "clipping: the growth of f along any step against the gradient",
             "theory.relaxed.growth_bounds",
-            "(*conditions, u - y, u * (u - y) ** 2 - _turned(L0, L1) * (u + y) ** 2)",
+            "(*conditions, u - y, u - turned, straight)",
             "conditions",
         ),
         (
