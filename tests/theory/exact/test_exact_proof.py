@@ -209,11 +209,11 @@ def test_floats_refute_no_proof_that_is_short(name, floats, alike, monkeypatch):
 
 @pytest.mark.parametrize("bits", [BITS // 2, BITS])
 def test_a_bound_takes_all_bits_where_half_of_them_give_none(bits, monkeypatch):
-    """With none in any number of bits there is none."""
+    """Where no number of bits tells, there is none."""
     bound = Surroundings._bound
 
     def none_below(here, *given):
-        return np.inf if ctx.prec <= bits else bound(here, *given)
+        return None if ctx.prec <= bits else bound(here, *given)
 
     monkeypatch.setattr(Surroundings, "_bound", none_below)
     proof = certify(DIANA(gamma=0.02, alpha=0.1), FunctionClass(n=10, mu=1, L=10, omega=9))
