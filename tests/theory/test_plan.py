@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import astuple, replace
 from time import process_time
 from types import SimpleNamespace
 
@@ -11,6 +11,7 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.data.relaxed.polynomials import Quartics
@@ -19,6 +20,7 @@ from certibit.solvers.clock.network import NETWORKS, Network, amount, network_na
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.catalogue import CARDS
+from certibit.theory.catalogue.covered_run import measure_at_start
 from certibit.theory.checks.method.promise import promise
 from certibit.theory.plan.crossover import fastest, reigns
 from certibit.theory.plan.offers import SAMPLED_WORK, Costs
@@ -321,3 +323,23 @@ def test_relaxed_smooth_functions_have_a_plan_of_their_theorems():
         plan(Quartics.of(H=1), measure="gap")
     with pytest.raises(Refusal, match="no theorem promises anything"):
         plan(Quartics.of(H=1), methods=["episode-plus-plus"], target=1.0)
+
+
+def test_the_start_of_a_run_is_paid_for():
+    """DASHA was promised 288 bits up and 2 gradients, and its first message alone takes 512.
+
+    The gradients of PAGE were no number, nor its seconds, by which offers are sorted.
+    """
+    H = np.array([np.eye(16)] * 60)
+    H[:2, 0, 0] = -1.0, 3.0
+    solved = NonconvexQuadratic.from_arrays(H, np.ones((60, 16)))
+    target = 0.95 * measure_at_start(solved, "squared_gradient")
+    names, sent = ["marina", "dasha", "page", "ef21"], ["natural", "rand-k:8"]
+    made = plan(solved, target=target, methods=names, compressors=sent)
+    assert len(made.offers) == 6
+    seconds = [offer.promised.seconds(made.network) for offer in made.offers]
+    assert seconds == sorted(seconds)
+    measured = made.measured(best=6, seeds=3)
+    for offer in made.offers:
+        promised, spent = astuple(offer.promised), astuple(measured[offer.name])
+        assert all(a <= b for a, b in zip(spent, promised, strict=True)), offer.name

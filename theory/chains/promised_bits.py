@@ -78,7 +78,7 @@ def promised_bits(
         by_theorem = promise(theorem, experiment).bits_to(target, downlink)
     steps = steps_by_chain(once, experiment, target, by_once)
     cost = by_once.cost.bits(downlink)
-    bits = steps / by_once.steps_per_round * cost
+    bits = by_once.cost.bits_of(steps / by_once.steps_per_round, downlink)
     least = min(by_theorem, by_once.bits_to(target, downlink), bits)
     rounds = least / cost if math.isfinite(least) else FIRST_STEPS
     budget = Budget(gap=target, rounds=int(min(2 * rounds + 100, MOST_STEPS)))

@@ -16,7 +16,7 @@ from certibit.theory.card import Card
 from certibit.theory.checks.examination import provable_descents
 from certibit.theory.checks.method.promise import promise
 from certibit.theory.checks.method.round_cost import round_cost
-from certibit.theory.plan.offers import Offer, promised_costs
+from certibit.theory.plan.offers import Offer, gradients_of_a_round, promised_costs
 from certibit.theory.setting import Setting
 
 BY_THEOREM = "theorem"
@@ -54,7 +54,9 @@ def certified_descent(offer: Offer, target: float) -> Offer:
     """Return an offer with the costs that a certificate proves, where these are smaller."""
     experiment = offer.experiment
     for theorem in provable_descents(experiment):
-        costs = promised_costs(promise(theorem, experiment), target)
+        promised = promise(theorem, experiment)
+        gradients = offer.promised.gradients - promised.cost.begin[2]
+        costs = promised_costs(promised, target, gradients / offer.promised.rounds)
         if costs.rounds < offer.promised.rounds:
             return replace(offer, promised=costs, by="certificate")
     return offer
@@ -68,8 +70,11 @@ def _offer(card: Card, rule: str, experiment: Any, target: float) -> Offer | Non
     if not held:
         return None
     cost = round_cost(experiment)
-    costs = {one.title: promised_costs(promise(one, experiment, cost), target) for one in held}
+    gradients, sampled = gradients_of_a_round(card, experiment, cost)
+    costs = {
+        one.title: promised_costs(promise(one, experiment, cost), target, gradients) for one in held
+    }
     by = min(costs, key=lambda title: costs[title].rounds)
     if not np.isfinite(costs[by].rounds):
         return None
-    return Offer(card, rule, experiment, costs[by], by, sampled=False)
+    return Offer(card, rule, experiment, costs[by], by, sampled)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from certibit.theory.card import Card
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem
 from certibit.theory.certificates.certify import certify
 from certibit.theory.checks.method.promise import Promise, promise
-from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 
@@ -150,7 +151,8 @@ def certified(offer: Offer, target: float) -> Offer:
         if "install" in str(reason):
             raise
         return offer
-    costs = promised_costs(promised, target, offer.promised.gradients / offer.promised.rounds)
+    gradients = offer.promised.gradients - promised.cost.begin[2]
+    costs = promised_costs(promised, target, gradients / offer.promised.rounds)
     if not costs.rounds < offer.promised.rounds:
         return offer
     return replace(offer, promised=costs, by="certificate")
@@ -189,21 +191,35 @@ def _offer(
     by = min(promises, key=lambda title: promises[title].rounds_to(target))
     if not np.isfinite(promises[by].rounds_to(target)):
         return None
-    gradients = card.gradients(method) if card.gradients else cost.gradients
-    sampled = bool(np.isnan(gradients))
-    costs = promised_costs(promises[by], target, _sampled(experiment) if sampled else gradients)
+    gradients, sampled = gradients_of_a_round(card, experiment, cost)
+    costs = promised_costs(promises[by], target, gradients)
     return Offer(card, rule, experiment, costs, by, sampled)
 
 
 def promised_costs(promised: Promise, target: float, gradients: float | None = None) -> Costs:
-    """Return the costs to a target that follow from a promise, with the gradients of a round."""
+    """Return the costs to a target that follow from a promise, with the gradients of a round.
+
+    What the start of a run costs is among them.
+    """
     rounds, cost = promised.rounds_to(target), promised.cost
-    gradients = cost.gradients if gradients is None else gradients
-    return Costs(rounds * cost.uplink_bits, rounds * cost.downlink_bits, rounds, rounds * gradients)
+    each = cost.uplink_bits, cost.downlink_bits, cost.gradients if gradients is None else gradients
+    up, down, own = (a + rounds * b for a, b in zip(cost.begin, each, strict=True))
+    return Costs(up, down, rounds, own)
 
 
-def _sampled(experiment: ConvexExperiment) -> float:
-    """Count the gradients of a round over the first rounds of one run, or bound them."""
+def gradients_of_a_round(
+    card: Card, experiment: Experiment[Any], cost: RoundCost
+) -> tuple[float, bool]:
+    """Return the mean gradients of a round, and whether they are those of the first rounds."""
+    stated = card.gradients(experiment.method) if card.gradients else cost.gradients
+    return (_sampled(experiment), True) if np.isnan(stated) else (stated, False)
+
+
+def _sampled(experiment: Experiment[Any]) -> float:
+    """Count the gradients of a round over the first rounds of one run, or bound them.
+
+    Those of the start are left out.
+    """
     method = experiment.method
     most = getattr(method, method.steps_of_a_round) if method.steps_of_a_round else 0
     problem = experiment.problem
@@ -214,4 +230,5 @@ def _sampled(experiment: ConvexExperiment) -> float:
     budget = Budget(rounds=SAMPLED_ROUNDS, gradients=few)
     with use_extensions("never"):  # compiling takes longer
         trace = simulate(experiment, seeds=1, budget=budget)
-    return float(trace.final("gradients")[0] / trace.final("rounds")[0])
+    spent, rounds = (trace.columns[name] for name in ("gradients", "rounds"))
+    return float((spent[-1] - spent[0]) / rounds[-1])

@@ -84,8 +84,8 @@ class Promise:
         return self.steps_to(accuracy) / self.steps_per_round
 
     def bits_to(self, accuracy: float, downlink: float = 0.0) -> float:
-        """Return the mean uplink bits per client to the accuracy, or total bits."""
-        return self.rounds_to(accuracy) * self.cost.bits(downlink)
+        """Return the mean uplink bits per client to the accuracy, or total bits; with the start."""
+        return self.cost.bits_of(self.rounds_to(accuracy), downlink)
 
     def reals_to(self, accuracy: float, downlink: float = 0.0) -> float:
         """Return the same in reals of 32 bits."""

@@ -31,16 +31,23 @@ class RoundCost:
     gradients : float
         Gradients of the client's own function, in the round and its iterations; NaN where clients
         say by themselves when they evaluate one, so that the number depends on the state.
+    begin : tuple of float
+        Uplink bits, downlink bits and gradients of the start of a run, before the first round.
     """
 
     uplink_bits: float
     downlink_bits: float
     iterations: float
     gradients: float
+    begin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def bits(self, downlink: float = 0.0) -> float:
         """Return the bits sent plus ``downlink`` times the bits received."""
         return total_bits(self.uplink_bits, self.downlink_bits, downlink)
+
+    def bits_of(self, rounds: float, downlink: float = 0.0) -> float:
+        """Return the bits of a start and so many rounds."""
+        return total_bits(*self.begin[:2], downlink) + rounds * self.bits(downlink)
 
 
 def round_cost(experiment: ConvexExperiment) -> RoundCost:
@@ -53,6 +60,12 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
     iterations = float(schedule.iterations if isinstance(schedule, Every) else 1 / schedule.p)
     channel, oracle = simulated_world(experiment)
     state = method.start(channel.template, oracle, channel)
+    first = channel.ledger
+    begin = (
+        float(first.uplink_bits[0]) / n,
+        float(first.downlink_bits[0]) / n,
+        float(first.gradients[0]) / n,
+    )
 
     def spend(world: _CoinChannel) -> NDArray[np.float64]:
         ledger = world.inner.ledger
@@ -70,7 +83,7 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
         return _CoinChannel(simulated_world(experiment)[0], script)
 
     up, down, gradients = sum(probability * cost for probability, cost in outcomes(spend, fresh))
-    return RoundCost(float(up), float(down), iterations, float(gradients))
+    return RoundCost(float(up), float(down), iterations, float(gradients), begin)
 
 
 class _CoinChannel(Scripted):

@@ -314,7 +314,7 @@ def _allowed_bits(promised: Promise, accuracy: float, runs: int, downlink: float
     k = (math.comb(runs, upper) / FALSE_ALARM) ** (1 / upper)
     rounds = promised.rounds_to(accuracy / k)
     spread = math.sqrt(rounds * (1 - 1 / promised.steps_per_round))
-    return (rounds + DEVIATIONS * spread) * promised.cost.bits(downlink)
+    return promised.cost.bits_of(rounds + DEVIATIONS * spread, downlink)
 
 
 def _log_lyapunov(trace: Trace, psi: Column) -> NDArray[np.float64]:
