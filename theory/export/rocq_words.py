@@ -72,13 +72,13 @@ def rocq_text(
     claim: str, about: str, unknowns: list[list[str]], theories: Iterable[Path], body: str
 ) -> str:
     """Return a file: a comment about it, what all such files have in common, and its own part."""
-    told = "\n".join(f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
+    blocks = (f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
+    told = "\n".join(["   The unknowns, by blocks:", *blocks] if unknowns else ["  "])
     theory = "".join(path.read_text(encoding="utf-8") for path in theories)
     return f"""\
 (* {fill(claim, WIDTH, subsequent_indent="   ")}
 
 {about}
-   The unknowns, by blocks:
 {told} *)
 
 {theory}

@@ -45,8 +45,12 @@ class SlopeMeasure:
 
     def on(self, span: Span) -> RationalFunction:
         """Return M on a span that does not have the kink inside."""
-        below = span.high is not None and span.high <= rational(self.kink)
-        return SLOPE**2 * rational(self.eta) if below else SLOPE * rational(self.gamma)
+        short = self.is_short(span)
+        return SLOPE**2 * rational(self.eta) if short else SLOPE * rational(self.gamma)
+
+    def is_short(self, span: Span) -> bool:
+        """Whether M = eta G^2 on a span that does not have the kink inside."""
+        return span.high is not None and bool(span.high <= rational(self.kink))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,11 @@ from certibit.theory.export.rocq_words import (
     rocq_text,
 )
 from certibit.theory.proofs.rational_function import RationalFunction
-from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
+from certibit.theory.relaxed.clipped_certificate import (
+    ClippedCertificate,
+    RegimeProof,
+    SlopeMeasure,
+)
 from certibit.theory.relaxed.growth_bounds import largest_ratio
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.slope_parts import SLOPE
@@ -26,7 +30,7 @@ THEORIES = [
     FOLDER / f"{name}.v"
     for name in (
         *("smooth", "turning", "against", "polynomials", "exponentials"),
-        *("decreases", "growth_in_the_mean"),
+        *("decreases", "soundness", "clipped"),
     )
 ]
 """What all decreases have in common, in the order of the file."""
@@ -37,6 +41,7 @@ ABOUT = """\
    growth of f, of exponentials by polynomials, and the signs of polynomials in G = |grad f(x)|.
    That the regimes, the step for all G and all answers of the noise as in [step_of], are those of
    the method is not checked here: certibit has computed them by running the method on symbols.
+   A step of clipped gradient descent has a theorem without regimes at the end, [clipped].
 """
 """What stands above a decrease."""
 
@@ -50,13 +55,12 @@ def rocq_decrease(proof: ClippedCertificate) -> str:
         If the file has no words for a step.
     """
     functions, measure = proof.functions, proof.measure
-    kink = rational(measure.kink)
-    found = regimes(proof.method, functions, (kink,))
+    found = regimes(proof.method, functions, (rational(measure.kink),))
     numbers = rational(functions.L0), rational(functions.L1)
-    written = [_regime(*pair, numbers, kink) for pair in zip(found, proof.proofs, strict=True)]
+    written = [_regime(*pair, numbers, measure) for pair in zip(found, proof.proofs, strict=True)]
     ends = sorted({one.span.low for one in found})
     noise = rational(proof.exact_e) * rational(functions.sigma) ** 2
-    constants = *numbers, measure.eta, measure.gamma, proof.exact, noise
+    constants = *numbers, measure.eta, measure.gamma, proof.exact
     words = " ".join(map(rocq_number, constants))
     promise = str(proof).splitlines()[-1]
     claim = f"{proof.method}, n = {functions.n}: {promise}, over all {functions.described}, with "
@@ -68,17 +72,33 @@ Local Open Scope Q_scope.
 
 Definition the_regimes : list regime := {rocq_list(written, LINE)}.
 
-Theorem certified : decreases {words} the_regimes.
+Theorem certified : decreases {words} {rocq_number(noise)} the_regimes.
 Proof.
   apply sound with (ends := {rocq_list(map(rocq_number, ends))}).
   vm_cast_no_check (eq_refl true).
 Qed.
 """
+    if all(_only_clips(one, measure) for one in found):
+        body += f"""
+Theorem clipped : clipped_decreases {words}.
+Proof.
+  apply clipped_sound with the_regimes; [exact certified | vm_cast_no_check (eq_refl true)].
+Qed.
+"""
     return rocq_text(claim, ABOUT, [], THEORIES, body)
 
 
+def _only_clips(regime: Regime, measure: SlopeMeasure) -> bool:
+    """Whether the step is min(eta, gamma/G) grad f(x)."""
+    if regime.square is not None:
+        return False
+    if measure.is_short(regime.span):
+        return bool(regime.along == RationalFunction.of(rational(measure.eta)))
+    return bool(regime.along * SLOPE == RationalFunction.of(rational(measure.gamma)))
+
+
 def _regime(
-    regime: Regime, proof: RegimeProof, numbers: tuple[Rational, Rational], kink: Rational
+    regime: Regime, proof: RegimeProof, numbers: tuple[Rational, Rational], measure: SlopeMeasure
 ) -> str:
     names = ("along", "known", "turned", "toward", "radius", "length")
     ratios = {name: getattr(regime, name) for name in names}
@@ -91,7 +111,6 @@ def _regime(
     pointing = regime.along * SLOPE + regime.known + regime.turned + regime.spread
     span = regime.span
     high = "None" if span.high is None else f"Some {rocq_number(span.high)}"
-    short = span.high is not None and span.high <= kink
     fields = {
         "where_": rocq_record({"low": rocq_number(span.low), "high": high}),
         "answers": rocq_list(str(answer).lower() for answer in regime.answers),
@@ -107,7 +126,7 @@ def _regime(
             for one, cuts in zip(regime.assumed, assumed_cuts, strict=True)
         ),
         "grows": _growth(regime, proof, growth_cuts, numbers),
-        "is_short": str(short).lower(),
+        "is_short": str(measure.is_short(span)).lower(),
         "straight_cuts": _cuts(proof.cuts[-2]),
         "decrease_cuts": _cuts(proof.cuts[-1]),
     }
@@ -122,12 +141,10 @@ def _growth(
     name, part = proof.bound.name, rational(proof.bound.part)
     top = rational(1) if name == "lemma-5" else L1 * (regime.longest or rational(0))
     if name != "against-gradient" or not part:
-        words = "any_way", top, largest_ratio(top)
-        return f"{words[0]} {rocq_number(words[1])} {rocq_number(words[2])} {_cuts(cuts[0])}"
+        return f"any_way {rocq_number(top)} {rocq_number(largest_ratio(top))} {_cuts(cuts[0])}"
     rest = top * (1 - part)
     words = " ".join(map(rocq_number, (part, rest, largest_ratio(rest))))
-    used = rocq_list(map(_cuts, (cuts[0], *cuts[2:])))
-    return f"against {words} {used}"
+    return f"against {words} {rocq_list(map(_cuts, (cuts[0], *cuts[2:])))}"
 
 
 def _cuts(cuts: Any) -> str:

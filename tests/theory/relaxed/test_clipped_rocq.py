@@ -80,6 +80,7 @@ def test_the_kernel_accepts_a_decrease(name, growth, folder):
 
 PLANTED = {
     "c": ("clipped", r"decreases (.*)\(192398433857 #", r"decreases \1(192398433858 #"),
+    "the step": ("clipped", "clipped_decreases 1 1", "clipped_decreases 1 (1 # 2)"),
     "c in part": ("in part", r"decreases (.*)\(398185014481 #", r"decreases \1(398185014482 #"),
     "L0": ("clipped", "decreases 1 1", "decreases (1000001 # 1000000) 1"),
     "L1": ("clipped", "decreases 1 1", "decreases 1 (1000001 # 1000000)"),
@@ -114,7 +115,16 @@ def test_the_kernel_refuses_what_is_changed(planted, folder):
     name, old, new = PLANTED[planted]
     text = re.sub(old, new, written(name))
     assert text != written(name)
-    assert 'has type "true = true" while it is expected' in " ".join(said(text, folder).split())
+    assert "while it is expected to have type" in " ".join(said(text, folder).split())
+
+
+def test_the_theorem_of_clipped_gradient_descent_is_there():
+    """Of its own step, without regimes; the kernel accepts it with the file."""
+    theorem = "Theorem clipped : clipped_decreases 1 1 (1 # 4) (1 # 4) "
+    assert theorem in written("clipped")
+    assert "Theorem clipped :" in written("in part")
+    for name in ("normalised", "much noise", "each client"):
+        assert "Theorem clipped :" not in written(name)
 
 
 def test_nothing_is_taken_for_granted_in_the_file():

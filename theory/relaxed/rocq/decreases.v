@@ -114,6 +114,76 @@ Proof.
   destruct (PeanoNat.Nat.eq_dec i d) as [->|N]; [nra | apply IH; [nra | lia]].
 Qed.
 
+(** * The regimes cover all G and all answers *)
+
+Fixpoint spans (ends : list Q) : list span :=
+  match ends with
+  | [] => []
+  | a :: others =>
+      {| low := a; high := Some a |}
+      :: {| low := a; high := match others with [] => None | e :: _ => Some e end |} :: spans others
+  end.
+
+Fixpoint increase (ends : list Q) : bool :=
+  match ends with
+  | a :: ((e :: _) as others) => Qle_bool a e && increase others
+  | _ => true
+  end.
+
+(** Whether all sequences of answers begin with one of a list. *)
+Definition tails (yes : bool) (l : list (list bool)) : list (list bool) :=
+  map (@tl bool) (filter (fun a => match a with [] => false | e :: _ => Bool.eqb e yes end) l).
+Fixpoint complete (n : nat) (l : list (list bool)) : bool :=
+  existsb (fun a => match a with [] => true | _ => false end) l
+  || match n with O => false | S m => complete m (tails true l) && complete m (tails false l) end.
+
+Definition same_span (s t : span) : bool :=
+  Qeq_bool (low s) (low t)
+  && match high s, high t with
+     | None, None => true
+     | Some a, Some e => Qeq_bool a e
+     | _, _ => false
+     end.
+
+Lemma complete_sound : forall n l, complete n l = true -> forall answer : nat -> bool,
+  exists a, In a l /\ forall k, (k < length a)%nat -> nth k a true = answer k.
+Proof.
+  induction n as [|n IH]; intros l H answer; cbn [complete] in H; apply orb_prop in H;
+    (destruct H as [H|H];
+     [apply existsb_exists in H; destruct H as [[|e a] [Ha He]]; [|discriminate];
+      exists []; split; [assumption | simpl; intros; lia] |]); [discriminate|].
+  apply andb_prop in H; destruct H as [H1 H2].
+  assert (T : complete n (tails (answer O) l) = true) by (destruct (answer O); assumption).
+  destruct (IH _ T (fun k => answer (S k))) as [a [Ha Hk]].
+  unfold tails in Ha; apply in_map_iff in Ha; destruct Ha as [[|e a'] [<- Ha]];
+    apply filter_In in Ha; destruct Ha as [Ha He]; [discriminate|].
+  exists (e :: a'); split; [assumption|]; intros [|k] Hlt; simpl in *.
+  - apply Bool.eqb_prop; assumption.
+  - apply Hk; lia.
+Qed.
+
+Lemma spans_sound : forall ends G, increase ends = true ->
+  match ends with [] => False | a :: _ => Q2R a <= G end ->
+  exists s, In s (spans ends) /\ lies s G.
+Proof.
+  induction ends as [|a [|e others] IH]; intros G H HG; [contradiction| |].
+  - exists {| low := a; high := None |}; split; [right; left; reflexivity | exact HG].
+  - cbn [increase] in H; apply andb_prop in H; destruct H as [_ H].
+    destruct (Rlt_dec G (Q2R e)) as [L|L].
+    + exists {| low := a; high := Some e |}; split; [right; left; reflexivity|].
+      right; simpl; lra.
+    + destruct (IH G H) as [s [Hs Hl]]; [lra|].
+      exists s; split; [right; right; assumption | assumption].
+Qed.
+
+Lemma same_span_lies : forall s t G, same_span s t = true -> lies t G -> lies s G.
+Proof.
+  intros [a b] [a' b'] G H L; unfold same_span, lies in *; simpl in *.
+  apply andb_prop in H; destruct H as [H1 H2]; apply Qeq_bool_eq, Qeq_eqR in H1; rewrite H1.
+  destruct b, b'; try discriminate; try assumption.
+  apply Qeq_bool_eq, Qeq_eqR in H2; rewrite H2; assumption.
+Qed.
+
 (** * The check *)
 
 Section Check.
@@ -146,9 +216,6 @@ Section Check.
 
     (** Along a part of a step against the gradient, and along the rest. *)
     Definition in_part (q : Q) : ratio := rmul (number (L1 * q)) (length_ r).
-    Definition fourteen : positive := Z.to_pos (hd 0%Z (descending 14)).
-    Definition thirteen : positive := Z.to_pos (hd 0%Z (descending 13)).
-    Definition seven : positive := Z.to_pos (hd 0%Z (descending 7)).
     Definition one_less (q : Q) : Q := (1 - q)%Q.
 
     Definition against_square (q most : Q) : ratio :=

@@ -170,5 +170,146 @@ Proof.
   replace (-2 * z + 0) with (-2 * z) in I by ring; lra.
 Qed.
 
-Lemma ln_monotone : forall a b, 0 < a -> a <= b -> ln a <= ln b.
-Proof. intros a b P [L| ->]; [left; apply ln_increasing; assumption | lra]. Qed.
+
+(** The bounds of e^-T that are used: of e^-T, of (1 - e^-T)/T, and of (e^-T - 1 + T)/T^2. *)
+Definition fourteen : positive := Z.to_pos (hd 0%Z (descending 14)).
+Definition thirteen : positive := Z.to_pos (hd 0%Z (descending 13)).
+Definition seven : positive := Z.to_pos (hd 0%Z (descending 7)).
+
+Lemma quotient_at_most : forall a c y, 0 < a -> c * a <= y -> c <= y / a.
+Proof.
+  intros a c y P H; apply Rmult_le_reg_r with (1 := P).
+  replace (y / a * a) with y by (field; lra); exact H.
+Qed.
+
+Lemma bounds_of_exp : forall T, 0 <= T ->
+  let e := exp (- T) in
+  e <= eval (descending 14) T / IZR (Zpos fourteen) /\
+  1 - e <= T * (eval (pscale (-1) (skipn 1 (descending 13))) T / IZR (Zpos thirteen)) /\
+  e - 1 + T <= T * T * (eval (skipn 2 (descending 14)) T / IZR (Zpos fourteen)) /\
+  eval (descending 7) T / IZR (Zpos seven) <= e.
+Proof.
+  intros T HT e.
+  assert (P : forall c, 0 < IZR (Zpos c)) by (intro; apply IZR_lt; reflexivity).
+  pose proof (P fourteen); pose proof (P thirteen); pose proof (P seven).
+  pose proof (descending_above T HT) as A.
+  change (hd 0%Z (descending 14)) with (Zpos fourteen) in A; fold e in A.
+  assert (S : descending 14 = Zpos fourteen :: (- Zpos fourteen)%Z :: skipn 2 (descending 14))
+    by (vm_compute; reflexivity).
+  assert (S' : descending 13 = Zpos thirteen :: skipn 1 (descending 13)) by (vm_compute; reflexivity).
+  split; [apply quotient_at_most; lra | split; [|split]].
+  - pose proof (descending_below 13 ltac:(vm_compute; reflexivity) T HT) as B; fold e in B.
+    rewrite S' in B; cbn [eval hd] in B; rewrite eval_scale.
+    replace (T * (-1 * eval (skipn 1 (descending 13)) T / IZR (Zpos thirteen)))
+      with (- (T * eval (skipn 1 (descending 13)) T) / IZR (Zpos thirteen)) by (field; lra).
+    apply quotient_at_most; lra.
+  - rewrite S in A; cbn [eval] in A; rewrite opp_IZR in A.
+    replace (T * T * (eval (skipn 2 (descending 14)) T / IZR (Zpos fourteen)))
+      with (T * T * eval (skipn 2 (descending 14)) T / IZR (Zpos fourteen)) by (field; lra).
+    apply quotient_at_most; lra.
+  - pose proof (descending_below 7 ltac:(vm_compute; reflexivity) T HT) as B; fold e in B.
+    change (hd 0%Z (descending 7)) with (Zpos seven) in B.
+    apply Rmult_le_reg_r with (IZR (Zpos seven)); [assumption|].
+    replace (eval (descending 7) T / IZR (Zpos seven) * IZR (Zpos seven)) with (eval (descending 7) T)
+      by (field; lra).
+    lra.
+Qed.
+
+(** w e^(-1 - y) from above, by the first powers of e^y and of e. *)
+Lemma below_slope : forall w y, 0 < w -> 0 <= y ->
+  let W := w * w * w * w * eval (factors 4) y in
+  0 < W * IZR euler /\
+  w * exp (- 1 - y) < w * w * w * w * w * (24 * IZR (hd 0%Z (factors 13))) / (W * IZR euler).
+Proof.
+  intros w y Pw Py W.
+  pose proof (Rmult_lt_0_compat _ _ Pw Pw) as Pw2.
+  pose proof (Rmult_lt_0_compat _ _ (Rmult_lt_0_compat _ _ Pw2 Pw) Pw) as Pw4.
+  assert (Pe : 0 < IZR euler) by (apply IZR_lt; vm_compute; reflexivity).
+  pose proof euler_below as Be; set (F := IZR (hd 0%Z (factors 13))) in *.
+  assert (PW : 0 < W /\ W <= 24 * (w * w * w * w) * exp y).
+  { pose proof (factors_below 4 ltac:(vm_compute; reflexivity) y Py) as B.
+    change (hd 0%Z (factors 4)) with 24%Z in B; unfold W; split; [|nra].
+    apply Rmult_lt_0_compat; [assumption|].
+    change (factors 4) with [24; 24; 12; 4; 1]%Z; cbn [eval].
+    assert (0 <= y * (24 + y * (12 + y * (4 + y * (1 + y * 0))))); [|lra].
+    repeat (apply Rmult_le_pos; [assumption|]; apply Rplus_le_le_0_compat; [lra|]).
+    rewrite Rmult_0_r; lra. }
+  destruct PW as [PW WB].
+  assert (PWe : 0 < W * IZR euler) by (apply Rmult_lt_0_compat; assumption).
+  split; [assumption|]; apply Rmult_lt_reg_r with (1 := PWe).
+  replace (w * w * w * w * w * (24 * F) / (W * IZR euler) * (W * IZR euler))
+    with (w * w * w * w * w * (24 * F)) by (field; split; lra).
+  pose proof (exp_pos (- 1 - y)) as Pm.
+  assert (X : exp (- 1 - y) * (exp y * exp 1) = 1)
+    by (rewrite <- !exp_plus; replace (- 1 - y + (y + 1)) with 0 by ring; apply exp_0).
+  apply Rlt_le_trans with (w * exp (- 1 - y) * (24 * (w * w * w * w) * exp y * (F * exp 1))).
+  - apply Rmult_lt_compat_l; [apply Rmult_lt_0_compat; assumption|].
+    apply Rlt_le_trans with (W * (F * exp 1)); [apply Rmult_lt_compat_l; assumption|].
+    apply Rmult_le_compat_r; [lra | assumption].
+  - right; replace (w * exp (- 1 - y) * (24 * (w * w * w * w) * exp y * (F * exp 1)))
+      with (w * w * w * w * w * (24 * F) * (exp (- 1 - y) * (exp y * exp 1))) by ring.
+    rewrite X; ring.
+Qed.
+
+(** The condition of [against_gradient] from u <= (L0 + L1 G) e^-T1 - L0 and y = (u + L0) E/4. *)
+Lemma short_enough : forall L0 L1 G e E u t, 0 <= L0 -> 0 < L1 -> 0 < G -> 0 <= E ->
+  L1 * G * exp (- 1 - L0 / (L1 * G)) < t -> t <= u -> u + L0 <= (L0 + L1 * G) * e ->
+  let y := (u + L0) * E * (1 / 4) in
+  E = 0 \/ y <= u /\ t * ((u + y) * (u + y)) <= u * ((u - y) * (u - y)) ->
+  let kappa := L0 / L1 in
+  let U := (kappa + G) * e - kappa in
+  0 < U /\ 0 < 1 - E - E * kappa / U + kappa / G - ln G + ln U.
+Proof.
+  intros L0 L1 G e E u t P0 P1 PG PE Pt Tu Ue y C kappa U.
+  set (w := L1 * G) in *.
+  assert (Pw : 0 < w) by (unfold w; apply Rmult_lt_0_compat; assumption).
+  pose proof (exp_pos (- 1 - L0 / w)) as Px.
+  pose proof (Rmult_lt_0_compat _ _ Pw Px) as Pwx.
+  assert (Pu : 0 < u) by lra.
+  assert (LU : u <= L1 * U).
+  { unfold U, kappa; replace (L1 * ((L0 / L1 + G) * e - L0 / L1)) with ((L0 + w) * e - L0)
+      by (unfold w; field; lra).
+    lra. }
+  assert (PU : 0 < U) by (apply Rmult_lt_reg_l with L1; lra).
+  split; [assumption|].
+  set (z := y / u).
+  assert (Ez : 4 * z = E + E * (L0 / u)) by (unfold z, y; field; lra).
+  assert (Pz : 0 <= z).
+  { assert (0 <= E * (L0 / u)); [|lra].
+    apply Rmult_le_pos; [assumption|]; apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; assumption]. }
+  assert (Uz : t <= u * exp (-4 * z)).
+  { destruct C as [Z|[Yu C]].
+    { assert (Z0 : z = 0) by (unfold z, y; rewrite Z; field; lra).
+      rewrite Z0, Rmult_0_r, exp_0; lra. }
+    assert (Ey : y = z * u) by (unfold z; field; lra).
+    pose proof (exp_of_minus_2z z Pz) as X.
+    assert (X1 : z <= 1) by (apply Rmult_le_reg_r with u; lra).
+    assert (P : 0 < (1 + z) * (1 + z)) by (apply Rmult_lt_0_compat; lra).
+    assert (C4 : t * ((1 + z) * (1 + z)) <= u * ((1 - z) * (1 - z))).
+    { apply Rmult_le_reg_r with (u * u); [apply Rmult_lt_0_compat; assumption|]; rewrite Ey in C; lra. }
+    assert (X2 : (1 - z) * (1 - z) <= (1 + z) * (1 + z) * exp (-4 * z)).
+    { replace (exp (-4 * z)) with (exp (-2 * z) * exp (-2 * z)) by (rewrite <- exp_plus; f_equal; ring).
+      replace ((1 + z) * (1 + z) * (exp (-2 * z) * exp (-2 * z)))
+        with ((1 + z) * exp (-2 * z) * ((1 + z) * exp (-2 * z))) by ring.
+      apply Rmult_le_compat; lra. }
+    assert (X3 : u * ((1 - z) * (1 - z)) <= u * ((1 + z) * (1 + z) * exp (-4 * z)))
+      by (apply Rmult_le_compat_l; lra).
+    apply Rmult_le_reg_r with (1 := P); lra. }
+  assert (L : ln w + (- 1 - L0 / w + 4 * z) < ln (L1 * U)).
+  { replace (ln w + (- 1 - L0 / w + 4 * z)) with (ln (w * exp (- 1 - L0 / w) * exp (4 * z))).
+    - apply ln_increasing; [apply Rmult_lt_0_compat; [assumption | apply exp_pos]|].
+      apply Rlt_le_trans with (t * exp (4 * z));
+        [apply Rmult_lt_compat_r; [apply exp_pos | assumption]|].
+      apply Rle_trans with (u * exp (-4 * z) * exp (4 * z));
+        [apply Rmult_le_compat_r; [left; apply exp_pos | assumption]|].
+      rewrite Rmult_assoc, <- exp_plus; replace (-4 * z + 4 * z) with 0 by ring.
+      rewrite exp_0, Rmult_1_r; assumption.
+    - rewrite !ln_mult, !ln_exp; try apply exp_pos; try assumption; ring. }
+  unfold w in L; rewrite !ln_mult in L by assumption; fold w in L.
+  assert (Y1 : L0 / w = kappa / G) by (unfold kappa, w; field; split; lra).
+  assert (Y2 : E * kappa / U <= E * (L0 / u)).
+  { replace (E * kappa / U) with (E * (L0 / (L1 * U))) by (unfold kappa; field; split; lra).
+    apply Rmult_le_compat_l; [assumption|]; unfold Rdiv; apply Rmult_le_compat_l; [assumption|].
+    apply Rinv_le_contravar; assumption. }
+  lra.
+Qed.

@@ -1,3 +1,5 @@
+(* What a decrease of a method that clips says, and why what is checked proves it. *)
+
 From Coq Require Import QArith Qreals Reals Lra Lia List Bool ZArith.
 Import ListNotations.
 Local Open Scope R_scope.
@@ -15,7 +17,8 @@ Definition moved (x : vector) (t : R) (v : vector) : vector := fun i => x i + t 
 
 (** f has the gradient [grad] and second derivatives in all directions v, [hess x v], with
     |Hess f(x) v| <= (L0 + L1 |grad f(x)|) |v|. *)
-Definition relaxed_smooth (d : nat) (L0 L1 : R) (f : vector -> R) (grad : vector -> vector) : Prop :=
+Definition relaxed_smooth (d : nat) (L0 L1 : R) (f : vector -> R) (grad : vector -> vector)
+    : Prop :=
   exists hess : vector -> vector -> vector,
   (forall x y, (forall i, (i < d)%nat -> x i = y i) ->
      f x = f y /\ forall i, (i < d)%nat -> grad x i = grad y i) /\

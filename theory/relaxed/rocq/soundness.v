@@ -247,35 +247,10 @@
           set (e := exp (- T1)).
           set (E := Q2R most * T2).
           assert (PE : 0 <= E) by (unfold E; apply Rmult_le_pos; lra).
-          (* the exponentials *)
-          set (v2 := eval (skipn 2 (descending 14)) T1 / IZR (Zpos fourteen)).
-          set (v1 := eval (pscale (-1) (skipn 1 (descending 13))) T1 / IZR (Zpos thirteen)).
-          set (v0 := eval (descending 14) T1 / IZR (Zpos fourteen)).
-          assert (B0 : e <= v0).
-          { pose proof (descending_above T1 PT1) as B; fold e in B; unfold v0.
-            change (hd 0%Z (descending 14)) with (Zpos fourteen) in B.
-            pose proof (positive_integer fourteen) as P.
-            apply Rmult_le_reg_l with (1 := P); unfold Rdiv.
-            rewrite (Rmult_comm (eval _ _)), <- Rmult_assoc, Rinv_r, Rmult_1_l by lra; exact B. }
-          assert (B2 : e - 1 + T1 <= T1 * T1 * v2).
-          { unfold v0 in B0.
-            assert (S : descending 14 = Zpos fourteen :: Zneg fourteen :: skipn 2 (descending 14))
-              by (vm_compute; reflexivity).
-            rewrite S in B0; cbn [eval] in B0; change (Zneg fourteen) with (- Zpos fourteen)%Z in B0.
-            rewrite opp_IZR in B0; pose proof (positive_integer fourteen) as P.
-            replace ((IZR (Zpos fourteen) + T1 * (- IZR (Zpos fourteen) + T1 * eval (skipn 2 (descending 14)) T1))
-              / IZR (Zpos fourteen)) with (1 - T1 + T1 * T1 * v2) in B0 by (unfold v2; field; lra).
-            lra. }
-          assert (B1 : 1 - e <= T1 * v1).
-          { pose proof (descending_below 13 ltac:(vm_compute; reflexivity) T1 PT1) as B; fold e in B.
-            assert (S : descending 13 = Zpos thirteen :: skipn 1 (descending 13))
-              by (vm_compute; reflexivity).
-            rewrite S in B; cbn [eval hd] in B; unfold v1; rewrite eval_scale.
-            pose proof (positive_integer thirteen) as P.
-            apply Rmult_le_reg_l with (1 := P).
-            replace (IZR (Zpos thirteen) * (T1 * (-1 * eval (skipn 1 (descending 13)) T1 / IZR (Zpos thirteen))))
-              with (- (T1 * eval (skipn 1 (descending 13)) T1)) by (field; lra).
-            lra. }
+          destruct (bounds_of_exp T1 PT1) as [B0 [B1 [B2 B3]]]; fold e in B0, B1, B2, B3.
+          set (v2 := eval (skipn 2 (descending 14)) T1 / IZR (Zpos fourteen)) in *.
+          set (v1 := eval (pscale (-1) (skipn 1 (descending 13))) T1 / IZR (Zpos thirteen)) in *.
+          set (v0 := eval (descending 14) T1 / IZR (Zpos fourteen)) in *.
           (* the conditions *)
           apply holds_sound in Ht; rewrite at_sub, at_number, E2 in Ht.
           apply holds_sound in Hs; rewrite at_sub, at_add, at_mul, !at_number, E1, E2 in Hs.
@@ -297,18 +272,12 @@
             by (unfold yy; apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; assumption]).
           assert (St : at_ steeply <= (Q2R L0 + w) * e).
           { unfold steeply; rewrite at_mul, at_poly, at_steep, E1; fold w.
-            apply Rmult_le_compat_l; [lra|].
-            pose proof (descending_below 7 ltac:(vm_compute; reflexivity) T1 PT1) as B; fold e in B.
-            change (hd 0%Z (descending 7)) with (Zpos seven) in B.
-            pose proof (positive_integer seven) as P.
-            apply Rmult_le_reg_l with (1 := P); unfold Rdiv.
-            rewrite (Rmult_comm (eval _ _)), <- Rmult_assoc, Rinv_r, Rmult_1_l by lra; exact B. }
+            apply Rmult_le_compat_l; [lra | exact B3]. }
           assert (Eu : at_ u = at_ steeply - Q2R L0)
             by (unfold u; rewrite at_sub, at_number; reflexivity).
           assert (Ey : at_ y = at_ steeply * E * (1 / 4)).
           { unfold y; rewrite !at_mul, !at_number, E2; fold E; f_equal; unfold Q2R; simpl; field. }
           set (F13 := IZR (hd 0%Z (factors 13))).
-          assert (PF : 0 < F13) by (unfold F13; apply IZR_lt; vm_compute; reflexivity).
           assert (Tu : at_ turning = w * w * w * w * w * (24 * F13)).
           { unfold turning; rewrite !at_mul, at_number, Own.
             replace (Q2R (inject_Z (24 * hd 0%Z (factors 13)))) with (24 * F13); [ring|].
@@ -321,118 +290,27 @@
             rewrite times_itself_is_power; pose proof (positive_integer (Qden L0)).
             change (factors 4) with [24; 24; 12; 4; 1]%Z; cbn [eval]; rewrite !mult_IZR, En.
             unfold yy; field; split; lra. }
-          pose proof (Rmult_lt_0_compat _ _ Pw Pw) as Pw2.
-          pose proof (Rmult_lt_0_compat _ _ (Rmult_lt_0_compat _ _ Pw2 Pw) Pw) as Pw4.
-          pose proof (Rmult_lt_0_compat _ _ Pw4 Pw) as Pw5.
-          assert (WB : 0 < W /\ W <= 24 * (w * w * w * w) * exp yy).
-          { rewrite EW.
-            pose proof (factors_below 4 ltac:(vm_compute; reflexivity) yy Pyy) as B.
-            change (hd 0%Z (factors 4)) with 24%Z in B; split; [|nra].
-            apply Rmult_lt_0_compat; [assumption|].
-            change (factors 4) with [24; 24; 12; 4; 1]%Z; cbn [eval].
-            assert (0 <= yy * (24 + yy * (12 + yy * (4 + yy * (1 + yy * 0))))); [|lra].
-            repeat (apply Rmult_le_pos; [assumption|]; apply Rplus_le_le_0_compat; [lra|]).
-            rewrite Rmult_0_r; lra. }
-          destruct WB as [PW WB].
           assert (Kn : at_ known_ = W * IZR euler).
           { unfold known_; rewrite at_mul, at_number; fold W; f_equal.
             unfold Q2R, inject_Z; cbn [Qnum Qden]; field. }
-          assert (Pe : 0 < IZR euler) by (apply IZR_lt; vm_compute; reflexivity).
-          pose proof euler_below as Be; fold F13 in Be.
-          set (t := w * w * w * w * w * (24 * F13) / (W * IZR euler)).
-          assert (PWe : 0 < W * IZR euler) by (apply Rmult_lt_0_compat; assumption).
-          assert (Pt : w * exp (- 1 - yy) < t).
-          { unfold t; apply Rmult_lt_reg_r with (W * IZR euler); [assumption|].
-            replace (w * w * w * w * w * (24 * F13) / (W * IZR euler) * (W * IZR euler))
-              with (w * w * w * w * w * (24 * F13)) by (field; split; lra).
-            pose proof (exp_pos yy) as Py; pose proof (exp_pos (- 1 - yy)) as Pm.
-            assert (X : exp (- 1 - yy) * (exp yy * exp 1) = 1)
-              by (rewrite <- !exp_plus; replace (- 1 - yy + (yy + 1)) with 0 by ring; apply exp_0).
-            apply Rlt_le_trans with (w * exp (- 1 - yy) * (24 * (w * w * w * w) * exp yy * (F13 * exp 1))).
-            - apply Rmult_lt_compat_l; [apply Rmult_lt_0_compat; assumption|].
-              apply Rlt_le_trans with (W * (F13 * exp 1)); [apply Rmult_lt_compat_l; assumption|].
-              apply Rmult_le_compat_r; [|assumption].
-              pose proof (exp_pos 1); apply Rmult_le_pos; lra.
-            - right; replace (w * exp (- 1 - yy) * (24 * (w * w * w * w) * exp yy * (F13 * exp 1)))
-                with (w * w * w * w * w * (24 * F13) * (exp (- 1 - yy) * (exp yy * exp 1))) by ring.
-              rewrite X; ring. }
-          assert (Pt0 : 0 < t)
-            by (pose proof (exp_pos (- 1 - yy)); assert (0 < w * exp (- 1 - yy))
-                  by (apply Rmult_lt_0_compat; assumption); lra).
+          destruct (below_slope w yy Pw Pyy) as [PWe Pt]; rewrite <- EW in PWe, Pt; fold F13 in Pt.
+          set (t := w * w * w * w * w * (24 * F13) / (W * IZR euler)) in *.
           assert (Ht' : w * w * w * w * w * (24 * F13) = t * (W * IZR euler))
-            by (unfold t; field; split; lra).
+            by (unfold t; field; split; intro N; rewrite N in PWe; lra).
           rewrite Kn, Tu, Ht' in C1.
-          set (uu := at_ u) in *; set (z := at_ y / uu).
-          assert (Uu : t <= uu).
-          { apply Rmult_le_reg_r with (W * IZR euler); [assumption|]; lra. }
-          assert (Pu : 0 < uu) by lra.
-          assert (Py0 : 0 <= at_ y).
-          { rewrite Ey; apply Rmult_le_pos; [|lra]; apply Rmult_le_pos; lra. }
-          assert (Pz : 0 <= z) by (unfold z; apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; assumption]).
-          assert (Ezy : at_ y = z * uu) by (unfold z; field; lra).
-          assert (Uz : t <= uu * exp (-4 * z)).
-          { apply orb_prop in C2; destruct C2 as [C2|C2].
-            { apply Qeq_bool_eq, Qeq_eqR in C2; rewrite RMicromega.Q2R_1 in C2.
-              assert (Z0 : z = 0) by (unfold z; rewrite Ey; unfold E, T2; rewrite C2; field; lra).
-              rewrite Z0, Rmult_0_r, exp_0; lra. }
-            apply holds_sound in C2; rewrite at_sub, !at_mul, at_add, at_sub in C2.
-            rewrite Kn, Tu, Ht' in C2; fold uu in C2.
-            pose proof (exp_of_minus_2z z Pz) as X.
-            assert (X1 : z <= 1) by (apply Rmult_le_reg_r with uu; lra).
-            rewrite Ezy in C2.
-            assert (C3 : 0 <= W * IZR euler * uu * uu * (uu * ((1 - z) * (1 - z)) - t * ((1 + z) * (1 + z))))
-              by lra.
-            assert (C4 : t * ((1 + z) * (1 + z)) <= uu * ((1 - z) * (1 - z))).
-            { assert (P : 0 < W * IZR euler * uu * uu)
-                by (apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat|]; assumption).
-              apply Rnot_lt_le; intro N; nra. }
-            assert (X2 : (1 - z) * (1 - z) <= (1 + z) * (1 + z) * exp (-4 * z)).
-            { replace (exp (-4 * z)) with (exp (-2 * z) * exp (-2 * z))
-                by (rewrite <- exp_plus; f_equal; ring).
-              replace ((1 + z) * (1 + z) * (exp (-2 * z) * exp (-2 * z)))
-                with ((1 + z) * exp (-2 * z) * ((1 + z) * exp (-2 * z))) by ring.
-              apply Rmult_le_compat; lra. }
-            assert (X3 : uu * ((1 - z) * (1 - z)) <= uu * ((1 + z) * (1 + z) * exp (-4 * z)))
-              by (apply Rmult_le_compat_l; lra).
-            assert (P : 0 < (1 + z) * (1 + z)) by (apply Rmult_lt_0_compat; lra).
-            apply Rmult_le_reg_r with (1 := P); lra. }
-          set (kappa := Q2R L0 / Q2R L1).
-          set (U := (kappa + G) * exp (- T1) - kappa).
-          assert (LU : uu <= Q2R L1 * U).
-          { unfold U, kappa; fold e; rewrite Eu.
-            replace (Q2R L1 * ((Q2R L0 / Q2R L1 + G) * e - Q2R L0 / Q2R L1)) with ((Q2R L0 + w) * e - Q2R L0)
-              by (unfold w; field; lra).
-            lra. }
-          assert (PU : 0 < U) by (apply Rmult_lt_reg_l with (Q2R L1); lra).
-          assert (Kp : 0 <= kappa)
-            by (unfold kappa; apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; assumption]).
+          assert (Tu' : t <= at_ u) by (apply Rmult_le_reg_r with (1 := PWe); lra).
+          assert (Es : at_ steeply = at_ u + Q2R L0) by lra.
+          rewrite Es in Ey, St.
+          destruct (short_enough (Q2R L0) (Q2R L1) G e E (at_ u) t L0_ H1 PG' PE Pt Tu' St) as [PU Cond].
+          { apply orb_prop in C2; destruct C2 as [C2|C2]; [left|right].
+            - apply Qeq_bool_eq, Qeq_eqR in C2; rewrite RMicromega.Q2R_1 in C2.
+              unfold E, T2; rewrite C2; ring.
+            - apply holds_sound in C2; rewrite at_sub, !at_mul, at_add, at_sub, Kn, Tu, Ht' in C2.
+              rewrite <- Ey; split; [lra|].
+              apply Rmult_le_reg_r with (1 := PWe); lra. }
           pose proof (against_gradient d (Q2R L0) (Q2R L1) f grad L0_ H1 Smooth x a (Q2R q)
             (Q2R top) (Q2R most) Pa' (conj Hq Hq1)) as R; cbv zeta in R.
-          fold G g in R; fold T in R; fold T1 T2 E kappa U e in R.
-          assert (Cond : 0 < 1 - E - E * kappa / U + kappa / G - ln G + ln U).
-          { assert (L : ln w + (- 1 - yy + 4 * z) < ln (Q2R L1 * U)).
-            { replace (ln w + (- 1 - yy + 4 * z)) with (ln (w * exp (- 1 - yy) * exp (4 * z))).
-              - apply ln_increasing.
-                + apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; [assumption|]|]; apply exp_pos.
-                + apply Rlt_le_trans with (t * exp (4 * z));
-                    [apply Rmult_lt_compat_r; [apply exp_pos | assumption]|].
-                  apply Rle_trans with (uu * exp (-4 * z) * exp (4 * z));
-                    [apply Rmult_le_compat_r; [left; apply exp_pos | assumption]|].
-                  rewrite Rmult_assoc, <- exp_plus; replace (-4 * z + 4 * z) with 0 by ring.
-                  rewrite exp_0, Rmult_1_r; assumption.
-              - rewrite !ln_mult, !ln_exp; try apply exp_pos; try assumption;
-                  [ring | apply Rmult_lt_0_compat; [assumption | apply exp_pos]]. }
-            unfold w in L; rewrite !ln_mult in L by assumption.
-            assert (Ez : 4 * z = E + E * (Q2R L0 / uu)).
-            { unfold z; rewrite Ey; fold uu in Eu; replace (at_ steeply) with (uu + Q2R L0) by lra.
-              field; lra. }
-            assert (Y1 : yy = kappa / G) by (unfold yy, kappa, w; field; split; lra).
-            assert (Y2 : E * kappa / U <= E * (Q2R L0 / uu)).
-            { replace (E * kappa / U) with (E * (Q2R L0 / (Q2R L1 * U)))
-                by (unfold kappa; field; split; lra).
-              apply Rmult_le_compat_l; [assumption|]; unfold Rdiv; apply Rmult_le_compat_l; [assumption|].
-              apply Rinv_le_contravar; assumption. }
-            lra. }
+          fold G g in R; fold T in R; fold T1 T2 E e in R.
           assert (Rb := R T0 ltac:(lra) M1 M0 PG' ltac:(lra) PU Cond); clear R.
           apply Rle_trans with (1 := Rb); apply Rplus_le_compat_l.
           replace ((Q2R L0 + Q2R L1 * G) * (a * G * (a * G)) * _)
@@ -520,37 +398,6 @@
     Qed.
   End Regime.
 
-  (** ** The regimes cover all G and all answers *)
-
-  Fixpoint spans (ends : list Q) : list span :=
-    match ends with
-    | [] => []
-    | a :: others =>
-        {| low := a; high := Some a |}
-        :: {| low := a; high := match others with [] => None | e :: _ => Some e end |} :: spans others
-    end.
-
-  Fixpoint increase (ends : list Q) : bool :=
-    match ends with
-    | a :: ((e :: _) as others) => Qle_bool a e && increase others
-    | _ => true
-    end.
-
-  (** Whether all sequences of answers begin with one of a list. *)
-  Definition tails (yes : bool) (l : list (list bool)) : list (list bool) :=
-    map (@tl bool) (filter (fun a => match a with [] => false | e :: _ => Bool.eqb e yes end) l).
-  Fixpoint complete (n : nat) (l : list (list bool)) : bool :=
-    existsb (fun a => match a with [] => true | _ => false end) l
-    || match n with O => false | S m => complete m (tails true l) && complete m (tails false l) end.
-
-  Definition same_span (s t : span) : bool :=
-    Qeq_bool (low s) (low t)
-    && match high s, high t with
-       | None, None => true
-       | Some a, Some e => Qeq_bool a e
-       | _, _ => false
-       end.
-
   Definition covered (regimes : list regime) (s : span) : bool :=
     let own := map answers (filter (fun r => same_span (where_ r) s) regimes) in
     complete (fold_right Nat.max O (map (@length bool) own)) own.
@@ -561,45 +408,6 @@
     && increase ends
     && forallb (covered regimes) (spans ends)
     && forallb check_regime regimes.
-
-  Lemma complete_sound : forall n l, complete n l = true -> forall answer : nat -> bool,
-    exists a, In a l /\ forall k, (k < length a)%nat -> nth k a true = answer k.
-  Proof.
-    induction n as [|n IH]; intros l H answer; cbn [complete] in H; apply orb_prop in H;
-      (destruct H as [H|H];
-       [apply existsb_exists in H; destruct H as [[|e a] [Ha He]]; [|discriminate];
-        exists []; split; [assumption | simpl; intros; lia] |]); [discriminate|].
-    apply andb_prop in H; destruct H as [H1 H2].
-    assert (T : complete n (tails (answer O) l) = true) by (destruct (answer O); assumption).
-    destruct (IH _ T (fun k => answer (S k))) as [a [Ha Hk]].
-    unfold tails in Ha; apply in_map_iff in Ha; destruct Ha as [[|e a'] [<- Ha]];
-      apply filter_In in Ha; destruct Ha as [Ha He]; [discriminate|].
-    exists (e :: a'); split; [assumption|]; intros [|k] Hlt; simpl in *.
-    - apply Bool.eqb_prop; assumption.
-    - apply Hk; lia.
-  Qed.
-
-  Lemma spans_sound : forall ends G, increase ends = true ->
-    match ends with [] => False | a :: _ => Q2R a <= G end ->
-    exists s, In s (spans ends) /\ lies s G.
-  Proof.
-    induction ends as [|a [|e others] IH]; intros G H HG; [contradiction| |].
-    - exists {| low := a; high := None |}; split; [right; left; reflexivity | exact HG].
-    - cbn [increase] in H; apply andb_prop in H; destruct H as [_ H].
-      destruct (Rlt_dec G (Q2R e)) as [L|L].
-      + exists {| low := a; high := Some e |}; split; [right; left; reflexivity|].
-        right; simpl; lra.
-      + destruct (IH G H) as [s [Hs Hl]]; [lra|].
-        exists s; split; [right; right; assumption | assumption].
-  Qed.
-
-  Lemma same_span_lies : forall s t G, same_span s t = true -> lies t G -> lies s G.
-  Proof.
-    intros [a b] [a' b'] G H L; unfold same_span, lies in *; simpl in *.
-    apply andb_prop in H; destruct H as [H1 H2]; apply Qeq_bool_eq, Qeq_eqR in H1; rewrite H1.
-    destruct b, b'; try discriminate; try assumption.
-    apply Qeq_bool_eq, Qeq_eqR in H2; rewrite H2; assumption.
-  Qed.
 
   Theorem sound : forall ends regimes, check ends regimes = true ->
     decreases L0 L1 eta gamma c noise regimes.
