@@ -1,4 +1,4 @@
-(** A step against the gradient that is not too long: the decrease of f, and the slope at its end. *)
+(** A step against the gradient that is not too long: how f decreases, and the slope at its end. *)
 Lemma first_part : forall d L0 L1 f grad, 0 <= L0 -> 0 < L1 ->
   relaxed_smooth d L0 L1 f grad -> forall x a E, 0 < a -> 0 <= E ->
   let G := norm d (grad x) in
@@ -66,7 +66,8 @@ Proof.
         rewrite Rabs_pos_eq by (left; apply Rinv_0_lt_compat; assumption).
         apply Rmult_le_reg_l with (T * (kappa + rho t)); [assumption|].
         rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l, Rmult_1_r by lra.
-        apply Rle_trans with (1 := B t); right; rewrite E0; change (norm d (grad (moved x t D))) with (rho t); unfold T; ring. }
+        apply Rle_trans with (1 := B t); right; rewrite E0.
+        change (norm d (grad (moved x t D))) with (rho t); unfold T; ring. }
       pose proof (turning d (h t) (grad x) v Pr PG Bv) as Q; cbv zeta in Q.
       rewrite !Ev in Q; fold G in Q.
       replace (inner d (k t) (h t) / rho t / (T * (kappa + rho t)))

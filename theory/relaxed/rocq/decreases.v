@@ -57,7 +57,8 @@ Definition step_of (r : regime) (d : nat) (g : vector) (outcomes : list outcome)
   forall o, In o outcomes ->
     0 <= weight o /\ norm d (fresh o) <= Q2R (reach r) /\ norm d (answered o) <= at_ (known r) /\
     (at_ (turned r) <> 0 ->
-       norm d (unit_ o) <= 1 /\ sqrt (G * G - at_ (radius r) * at_ (radius r)) <= inner d (unit_ o) g) /\
+       norm d (unit_ o) <= 1 /\
+       sqrt (G * G - at_ (radius r) * at_ (radius r)) <= inner d (unit_ o) g) /\
     norm d (own o) <= Q2R (spread r) /\ at_ (toward r) * G <= inner d (own o) g.
 
 (** For all (L0, L1)-smooth f on R^d, all x with G = |grad f(x)|, and all answers of the noise there
@@ -77,7 +78,8 @@ Definition decreases (L0 L1 eta gamma c noise : Q) (regimes : list regime) : Pro
 Section Mean.
   Variable outcomes : list outcome.
 
-  Lemma mean_plus : forall F K, mean outcomes (fun o => F o + K o) = mean outcomes F + mean outcomes K.
+  Lemma mean_plus : forall F K,
+    mean outcomes (fun o => F o + K o) = mean outcomes F + mean outcomes K.
   Proof. intros F K; induction outcomes as [|o l IH]; simpl; [ring | rewrite IH; ring]. Qed.
 
   Lemma mean_times : forall a F, mean outcomes (fun o => a * F o) = a * mean outcomes F.
@@ -95,11 +97,13 @@ End Mean.
 
 Lemma norm_equal : forall d u v, (forall i, (i < d)%nat -> u i = v i) -> norm d u = norm d v.
 Proof.
-  intros d u v H; unfold norm, inner; f_equal; apply sum_equal; intros i Hi; rewrite (H i Hi); reflexivity.
+  intros d u v H; unfold norm, inner; f_equal; apply sum_equal; intros i Hi.
+  rewrite (H i Hi); reflexivity.
 Qed.
 
 Lemma norm_plus : forall d a u b v w,
-  (forall i, (i < d)%nat -> w i = a * u i + b * v i) -> norm d w <= Rabs a * norm d u + Rabs b * norm d v.
+  (forall i, (i < d)%nat -> w i = a * u i + b * v i) ->
+  norm d w <= Rabs a * norm d u + Rabs b * norm d v.
 Proof.
   intros d a u b v w H; rewrite (norm_equal d w (fun i => a * u i + b * v i) H); apply norm_combined.
 Qed.
@@ -108,7 +112,8 @@ Lemma nothing : forall d u, norm d u <= 0 -> forall i, (i < d)%nat -> u i = 0.
 Proof.
   intros d u H.
   assert (S : inner d u u = 0)
-    by (rewrite <- norm_square; pose proof (norm_nonnegative d u); assert (Z : norm d u = 0) by lra; rewrite Z; ring).
+    by (rewrite <- norm_square; pose proof (norm_nonnegative d u);
+        assert (Z : norm d u = 0) by lra; rewrite Z; ring).
   clear H; unfold inner in S; induction d as [|d IH]; intros i Hi; [lia|]; simpl in S.
   assert (P : 0 <= sum d (fun i => u i * u i)) by (apply sum_nonnegative; intros; nra).
   destruct (PeanoNat.Nat.eq_dec i d) as [->|N]; [nra | apply IH; [nra | lia]].
@@ -223,7 +228,8 @@ Section Check.
       radd b (rmul (number (q * q)) (rpoly b (skipn 2 (descending 14)) fourteen T1))
         (radd b (rmul (number (q * one_less q))
                    (rpoly b (pscale (-1) (skipn 1 (descending 13))) thirteen T1))
-           (rmul (number (most * (one_less q * one_less q))) (rpoly b (descending 14) fourteen T1))).
+           (rmul (number (most * (one_less q * one_less q)))
+                 (rpoly b (descending 14) fourteen T1))).
 
     Definition excess : ratio :=
       match grows r with

@@ -203,7 +203,8 @@ Qed.
 (** num/(over base^power), where base is a polynomial that all of a regime share. *)
 Record ratio := { num : poly; over : positive; power : nat }.
 
-Definition below_line (base : poly) (r : ratio) : poly := pscale (Zpos (over r)) (ppow base (power r)).
+Definition below_line (base : poly) (r : ratio) : poly :=
+  pscale (Zpos (over r)) (ppow base (power r)).
 Definition value (base : poly) (r : ratio) (x : R) : R :=
   eval (num r) x / (IZR (Zpos (over r)) * eval base x ^ power r).
 

@@ -60,7 +60,8 @@ Section Inner.
   Lemma inner_symmetric : forall u v, inner d u v = inner d v u.
   Proof. intros; apply sum_equal; intros; ring. Qed.
 
-  Lemma inner_equal : forall u u' v, (forall i, (i < d)%nat -> u i = u' i) -> inner d u v = inner d u' v.
+  Lemma inner_equal : forall u u' v,
+    (forall i, (i < d)%nat -> u i = u' i) -> inner d u v = inner d u' v.
   Proof. intros u u' v H; apply sum_equal; intros i Hi; rewrite (H i Hi); reflexivity. Qed.
 
   Lemma inner_combined : forall a u b v w,

@@ -46,9 +46,11 @@
 
       Hypothesis Total : mean outcomes (fun _ => 1) = 1.
       Hypothesis Zero : forall v, mean outcomes (fun o => inner d (fresh o) v) = 0.
-      Hypothesis Square : mean outcomes (fun o => inner d (fresh o) (fresh o)) <= Q2R (fresh_square r).
+      Hypothesis Square :
+        mean outcomes (fun o => inner d (fresh o) (fresh o)) <= Q2R (fresh_square r).
       Hypothesis Each : forall o, In o outcomes ->
-        0 <= weight o /\ norm d (fresh o) <= Q2R (reach r) /\ norm d (answered o) <= at_ (known r) /\
+        0 <= weight o /\ norm d (fresh o) <= Q2R (reach r) /\
+        norm d (answered o) <= at_ (known r) /\
         (at_ (turned r) <> 0 -> norm d (unit_ o) <= 1 /\
            sqrt (G * G - at_ (radius r) * at_ (radius r)) <= inner d (unit_ o) g) /\
         norm d (own o) <= Q2R (spread r) /\ at_ (toward r) * G <= inner d (own o) g.
@@ -78,7 +80,8 @@
         set (w2 := fun i => 1 * w1 i + 1 * answered o i).
         set (w3 := fun i => 1 * w2 i + - at_ (turned r) * unit_ o i).
         assert (B1 : norm d w1 <= at_ (along r) * G + norm d (fresh o)).
-        { pose proof (norm_combined d (- at_ (along r)) g 1 (fresh o)) as B; fold w1 in B; change (norm d g) with G in B.
+        { pose proof (norm_combined d (- at_ (along r)) g 1 (fresh o)) as B; fold w1 in B.
+          change (norm d g) with G in B.
           rewrite Rabs_Ropp, (Rabs_pos_eq _ Along), Rabs_R1, Rmult_1_l in B; exact B. }
         assert (B2 : norm d w2 <= norm d w1 + norm d (answered o)).
         { pose proof (norm_combined d 1 w1 1 (answered o)) as B; fold w2 in B.
@@ -135,7 +138,8 @@
         rewrite (nothing d _ Zk i Hi), (nothing d _ Zw i Hi); unfold at_, g; ring.
       Qed.
 
-      Lemma mean_square_of_step : mean outcomes (fun o => norm d (D o) * norm d (D o)) <= at_ mean_square.
+      Lemma mean_square_of_step :
+        mean outcomes (fun o => norm d (D o) * norm d (D o)) <= at_ mean_square.
       Proof.
         unfold mean_square; destruct alone eqn:A.
         - rewrite at_add, at_number, !at_mul; unfold straight_length; rewrite at_mul, at_variable.
@@ -163,7 +167,8 @@
         mean outcomes (fun o => f (moved x 1 (D o)))
           <= f x + mean outcomes (fun o => inner d g (D o)) + at_ excess.
 
-      Lemma any_way_grows : forall top most cuts, grows r = any_way top most cuts -> check_growth = true -> grown.
+      Lemma any_way_grows : forall top most cuts,
+        grows r = any_way top most cuts -> check_growth = true -> grown.
       Proof.
         intros top most cuts E H; unfold grown, excess; unfold check_growth in H; rewrite E in *.
         apply andb_prop in H; destruct H as [H1 H2].

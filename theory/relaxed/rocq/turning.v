@@ -14,7 +14,8 @@ Proof.
     norm d (grad y) = norm d (grad (moved x t D))).
   { intros y Hy; destruct Smooth as [_ [S _]]; unfold norm, inner; f_equal; apply sum_equal.
     intros i Hi; rewrite (proj2 (S y (moved x t D) Hy) i Hi); reflexivity. }
-  cbv beta zeta in H; rewrite (E' (moved (moved x t D) 0 _)), E in H; [| intros i _; unfold moved; ring | intros i _; unfold moved; ring].
+  cbv beta zeta in H; rewrite (E' (moved (moved x t D) 0 _)), E in H;
+    [| intros i _; unfold moved; ring | intros i _; unfold moved; ring].
   replace (norm d (fun i => -1 * D i + 0 * D i)) with (norm d D) in H; [assumption|].
   unfold norm; rewrite inner_of_combination; f_equal; ring.
 Qed.
