@@ -138,6 +138,7 @@ if TYPE_CHECKING:
     # What is promised, certified and checked, and the catalogue of methods
     from certibit.theory.assumptions.assumption import Assumption
     from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+    from certibit.theory.assumptions.client_class import ClientClass
     from certibit.theory.assumptions.gradient_noise import GradientNoise
     from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
     from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
@@ -159,7 +160,7 @@ if TYPE_CHECKING:
     from certibit.theory.descent.cheapest_descent import cheapest_descent
     from certibit.theory.descent.descent_certificate import DescentCertificate
     from certibit.theory.descent.descent_forms import noise_frontier
-    from certibit.theory.function_class import ClientClass, FunctionClass
+    from certibit.theory.function_class import FunctionClass
     from certibit.theory.outside_theorem import OutsideTheoremWarning
     from certibit.theory.plan.planning import Plan, plan
     from certibit.theory.potential import Gap, Squares

@@ -13,52 +13,16 @@ from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.two_way import downward
 from certibit.theory.assumptions.assumption import Assumption, is_constant
+from certibit.theory.assumptions.client_class import (
+    ClientClass,
+    ends_of_groups,
+    require_compression,
+    require_contraction,
+    require_curvature,
+)
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.setting import Setting
-
-
-@dataclass(frozen=True)
-class ClientClass:
-    """Clients with functions and compressors of the same class.
-
-    Attributes
-    ----------
-    count : int
-        The number of these clients.
-    mu, L : float
-        Their f_i are mu-strongly convex and L-smooth, mu < L; weakly convex where mu < 0.
-    omega, alpha
-        Of their compressors, as in :class:`FunctionClass`.
-
-    Examples
-    --------
-    >>> from certibit import ClientClass, FunctionClass
-    >>> rough, smooth = ClientClass(1, mu=1.0, L=100.0), ClientClass(9, mu=1.0, L=10.0)
-    >>> FunctionClass.of_classes([rough, smooth]).n
-    10
-    """
-
-    count: int
-    mu: float
-    L: float
-    omega: float = 0.0
-    alpha: float | None = None
-
-    def __post_init__(self) -> None:
-        plain_numbers(self)
-        if not (isinstance(self.count, int) and self.count >= 1):
-            raise Refusal(
-                f"a class of {self.count!r} clients is none; give an integer of at least 1"
-            )
-        FunctionClass(1, self.mu, self.L, omega=self.omega, alpha=self.alpha)
-
-    @property
-    def described(self) -> str:
-        """The class in words."""
-        alpha = "" if self.alpha is None else f", alpha = {self.alpha:g}"
-        omega = f", omega = {self.omega:g}" if self.omega else ""
-        return f"{self.count} of the f_i with mu = {self.mu:g}, L = {self.L:g}{omega}{alpha}"
 
 
 @dataclass(frozen=True)
@@ -128,19 +92,11 @@ class FunctionClass:
         plain_numbers(self)
         if not (isinstance(self.n, int) and self.n >= 1):
             raise Refusal(f"n = {self.n!r} is no number of clients; give an integer of at least 1")
-        unbounded = isinstance(self.mu, float) and math.isinf(self.mu)
-        if unbounded or not (self.mu < self.L and self.L > 0):
-            raise Refusal(
-                f"mu = {self.mu:g} and L = {self.L:g} describe no class of functions; "
-                "give mu < L and L > 0"
-            )
-        for name in ("omega", "omega_down", "omega_joint"):
-            omega = getattr(self, name)
-            if not (omega is None or omega >= 0):
-                raise Refusal(f"{name} = {omega:g} must be at least 0")
-        for name, alpha in (("alpha", self.alpha), ("alpha_down", self.alpha_down)):
-            if alpha is not None and not 0 < alpha <= 1:
-                raise Refusal(f"{name} = {alpha:g} must be above 0 and at most 1")
+        require_curvature(self.mu, self.L)
+        require_compression(
+            omega=self.omega, omega_down=self.omega_down, omega_joint=self.omega_joint
+        )
+        require_contraction(alpha=self.alpha, alpha_down=self.alpha_down)
         if self.bias is not None:
             object.__setattr__(self, "alpha", self._contraction_of(self.bias))
         if self.L_f is not None and not self.average_convexity < self.L_f:
@@ -321,17 +277,7 @@ class FunctionClass:
                 f"{setting.compressor.name} shares its randomness between the clients, which "
                 "cannot be certified for clients that differ; give 1 group"
             )
-        none: tuple[int, ...] = ()
-        best = [(0.0, none)] + [(np.inf, none)] * len(found)
-        for _ in range(groups):  # best[k]: the least sum for the first k clients
-            best = [
-                min(
-                    ((best[j][0] + (k - j) * found[k - 1], (*best[j][1], k)) for j in range(k)),
-                    default=(np.inf, none),
-                )
-                for k in range(len(found) + 1)
-            ]
-        ends = best[-1][1]
+        ends = ends_of_groups(found, groups)
         return cls.of_classes(
             [
                 ClientClass(b - a, alike.mu, float(found[b - 1]), alike.omega, alike.alpha)

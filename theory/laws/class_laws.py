@@ -24,9 +24,10 @@ import scipy
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.ef import EF
 from certibit.solvers.methods.ef21 import EF21
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.cards.ef import Feedback
 from certibit.theory.cards.ef21 import TightErrorFeedback
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
 from certibit.theory.potential import Potential, Squares, Terms
 from certibit.theory.proofs.certificate import Certificate

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.quadratic_potential import squares_of
 from certibit.theory.verdict import Verdict, worst_of
 

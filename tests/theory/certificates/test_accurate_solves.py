@@ -15,13 +15,14 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.cards.five_gcs_cc import enough_steps
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.certificates.certify import certify, proof_of_step
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.orbits import orbits

@@ -15,10 +15,11 @@ from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.divergence import divergence
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem

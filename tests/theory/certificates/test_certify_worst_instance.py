@@ -9,13 +9,14 @@ from certibit.data.errors import Refusal
 from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.divergence import divergence
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 
 OTHERS = {"5gcs-cc", "dasha", "marina", "econtrol", "ef-bv"}
 EXACT = [name for name, card in METHODS.items() if card.theorems and name not in OTHERS]

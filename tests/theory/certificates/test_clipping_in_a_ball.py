@@ -17,6 +17,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.methods.clip21 import Clip21, State
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.certificates.certify import certify
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.chains.promised_bits import promise_by, promised_bits
@@ -26,7 +27,7 @@ from certibit.theory.formulas.clipping_in_a_ball import (
     contraction_from_start,
 )
 from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 
 TAU = 0.7

@@ -12,6 +12,7 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.largest_step import largest_step
@@ -22,7 +23,7 @@ from certibit.theory.discover.discovery import discover
 from certibit.theory.discover.grammar import sentences
 from certibit.theory.discover.task import FactorTask
 from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.fixed_points import resting_state
 from certibit.theory.worlds.generic import Subject
 from certibit.theory.worlds.invariants import relations

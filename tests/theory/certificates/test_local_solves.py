@@ -10,11 +10,12 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs import symbolic_step as step_module
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.symbolic.exact_numbers import Exact

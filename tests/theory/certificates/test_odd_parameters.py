@@ -15,13 +15,14 @@ from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.gd import GD, State
 from certibit.solvers.methods.page import PAGE
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.chains.attained import attained_factor, attained_log_factor
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.descent.certify_descent import certify_descent
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 

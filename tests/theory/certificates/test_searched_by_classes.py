@@ -9,10 +9,11 @@ from unreduced import unreduced_decrease
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import potential_search
 from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 from certibit.theory.quadratic_potential import QuadraticPotential
 

@@ -8,6 +8,7 @@ import pytest
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.potential_family import Family
@@ -18,7 +19,7 @@ from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme
 from certibit.theory.cones.inside import strictly_inside
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel, Joined
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational

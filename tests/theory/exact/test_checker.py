@@ -17,12 +17,13 @@ from proofs_by_rule import QUICK, proof_of
 
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.export.export import write_certificate
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_certificate.py"

@@ -10,12 +10,13 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.solvers.methods import ef, ef21
 from certibit.solvers.methods.ef import EF
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.cards.ef import Feedback
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import best_decrease
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.class_laws import (
     EF21_LAW_OF_CLASSES,
     EF_LAW_OF_CLASSES,

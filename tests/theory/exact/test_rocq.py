@@ -13,13 +13,14 @@ from kernel import COMMAND, KERNEL, refusal
 from certibit.cli import main
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.rocq_descent import rocq_descent
 from certibit.theory.export.rocq_file import rocq_file
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
 LOCAL = {"many local steps": "paper", "solves that end by a criterion": "best"}

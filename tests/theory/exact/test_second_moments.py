@@ -12,13 +12,14 @@ from certibit.solvers.backend import mean
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
 from certibit.theory.exact.second_moments import SecondMoments, _evened
 from certibit.theory.exact.spectral_radius import spectral_radius
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Squares
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 

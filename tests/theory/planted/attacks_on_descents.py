@@ -18,9 +18,10 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.marina import MARINA
 from certibit.solvers.methods.page import PAGE
 from certibit.theory.assumptions.assumption import Assumption
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.descent.certify_descent import certify_descent
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 

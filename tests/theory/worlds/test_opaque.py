@@ -10,8 +10,9 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Needs, copies, everyone, masked, mean, total, where
 from certibit.solvers.methods.gd import GD, State
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import ClientRows
 from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.symbolic.exact_numbers import Exact
