@@ -227,14 +227,20 @@ class Family:
         pairs = zip(forms, kept, strict=True)
         return self.weights(values, [form * np.outer(own, own) for form, own in pairs])
 
-    def potential(self, weights: Weights, *, signed: bool = False) -> QuadraticPotential:
-        """Return a form as a sum of squares, some of which may be negative if ``signed``."""
+    def potential(
+        self, weights: Weights, *, signed: bool = False, size: float | None = None
+    ) -> QuadraticPotential:
+        """Return a form as a sum of squares, some of which may be negative if ``signed``.
+
+        It is divided by its ``size``, by default its largest number.
+        """
         pairs = zip(self.forms(weights), self.units, strict=True)
         forms = [units.T @ form @ units for form, units in pairs]
         values = weights[0] * self.start.values
         extra = weights[len(weights) - len(self.start.points) :]
         gaps = [a * b for a, b in zip(extra, self.start.gap_weights, strict=True)]
-        size = max([values, *gaps, *(float(np.abs(form).max(initial=0.0)) for form in forms)])
+        if size is None:
+            size = max([values, *gaps, *(float(np.abs(form).max(initial=0.0)) for form in forms)])
         mean, *apart = (squares_of(form / size, signed=signed) for form in forms)
         return replace(
             self.start,

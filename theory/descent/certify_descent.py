@@ -11,7 +11,7 @@ from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.assumptions.assumption import is_constant
-from certibit.theory.certificates.potential_family import Family
+from certibit.theory.certificates.potential_family import Family, Weights
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.descent.descent_forms import (
     CLOSE,
@@ -254,18 +254,17 @@ def _searched(
     weights = whole = (*[0.0] * rest, *(float(fraction(w)) for w in found.weights))
     c, spent = fraction(found.c), found.spent(functions)
     enough, most = c - GIVEN_UP * abs(c), spent * (1 + rational(GIVEN_UP))
+    size = 1.0 if functions.has_solution else whole[0] * family.start.values
+    tried: list[Weights] = []
     for small in SMALL:
         if functions.has_solution:
             weights = family.without_small_parts(whole, small)
-        psi = family.potential(family.without_small(weights, small), signed=True)
+        cut = family.without_small(weights, small)
+        if cut in tried:
+            continue
+        tried.append(cut)
+        psi = family.potential(cut, signed=True, size=size)
         with suppress(Refusal):
-            if functions.has_solution:
-                scaled = _proof(method, functions, psi, measure, None)
-                if not functions.noise and scaled.exact < enough:
-                    continue
-                psi = psi.times(float(scaled.scale))
-            else:
-                psi = psi.times(1 / psi.values)
             proof = _proof(method, functions, psi, measure, least or enough, growth)
             if proof.exact >= enough and proof.descent.spent(functions) <= most:
                 return proof

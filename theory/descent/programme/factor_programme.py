@@ -52,7 +52,7 @@ class FactorProgramme(DescentCoordinates):
         return fmpq_mat([first, c, *others]).transpose()
 
     @cached_property
-    def _pairs(self) -> tuple[list[fmpq_mat], list[fmpq_mat]]:
+    def matrices(self) -> tuple[list[fmpq_mat], list[fmpq_mat]]:
         """The triangles of A and B, and beside them those of what else is at least 0, and of 0."""
         descent, psi, *others = self.forms
         nothing = [combination([ZERO], self.step.now[:1])] * len(psi)
@@ -69,7 +69,7 @@ class FactorProgramme(DescentCoordinates):
         return above, below
 
     @cached_property
-    def _rows(self) -> tuple[list[list[Rational]], list[list[Rational]]]:
+    def rows(self) -> tuple[list[list[Rational]], list[list[Rational]]]:
         """The rows a and z, beside them all z, what is left below the largest e, and 0."""
         count, bounds = len(self.used), len(self.bounding)
         multipliers = self.table.tolist()[1 : 1 + count + bounds]
@@ -100,7 +100,7 @@ class FactorProgramme(DescentCoordinates):
         Refusal
             If no c > 0 is proved of a form.
         """
-        (above, below), (lines, slopes) = self._pairs, self._rows
+        (above, below), (lines, slopes) = self.matrices, self.rows
         gain = [1, *[0] * (self.table.ncols() - 2)]
         programme = RatioProgramme(
             ConeProgramme.of(gain, above, lines), ConeProgramme.of(gain, below, slopes)
