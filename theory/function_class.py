@@ -277,7 +277,7 @@ class FunctionClass:
                 f"{setting.compressor.name} shares its randomness between the clients, which "
                 "cannot be certified for clients that differ; give 1 group"
             )
-        ends = ends_of_groups(found, groups)
+        ends = ends_of_groups(found.tolist(), groups)
         return cls.of_classes(
             [
                 ClientClass(b - a, alike.mu, float(found[b - 1]), alike.omega, alike.alpha)

@@ -56,7 +56,8 @@ class FactorProgramme(DescentCoordinates):
         """The triangles of A and B, and beside them those of what else is at least 0, and of 0."""
         descent, psi, *others = self.forms
         nothing = [combination([ZERO], self.step.now[:1])] * len(psi)
-        above, below = [], []
+        above: list[fmpq_mat] = []
+        below: list[fmpq_mat] = []
         for own, slower in ((descent, psi), *((one, nothing) for one in (psi, *others))):
             for place in range(len(nothing[0].blocks)):
                 both = [
@@ -109,7 +110,7 @@ class FactorProgramme(DescentCoordinates):
         if start is None:
             raise Refusal(NO_FACTOR)
         found = follow(programme, [ZERO, *start], close, bounded=False).numbers
-        return found[0], self.at(found).weights
+        return found[0], list(self.at(found).weights)
 
 
 def _without_c(table: fmpq_mat) -> fmpq_mat:
