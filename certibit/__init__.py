@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
     from certibit.solvers.methods.gd import GD
     from certibit.solvers.methods.gradskip import GradSkip
+    from certibit.solvers.methods.growing_adiana import GrowingADIANA
     from certibit.solvers.methods.l_svrg import LSVRG
     from certibit.solvers.methods.local_sgd import LocalSGD
     from certibit.solvers.methods.locodl import LoCoDL
@@ -243,6 +244,7 @@ __all__ = [
     "GradSkip",
     "GradientNoise",
     "Gradients",
+    "GrowingADIANA",
     "Heterogeneity",
     "Huber",
     "Index",

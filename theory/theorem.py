@@ -283,8 +283,8 @@ class DescentTheorem(ConvergenceTheorem):
     """A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 about one step; f need not be convex.
 
     sigma^2 is the variance of stochastic gradients, 0 if they are exact. x is the model before the
-    step, and f - inf f has weight 1 in Psi, at the model or at another point, as for EF. ``star``
-    is the state at rest about the model: a gradient estimate is compared with the gradient there.
+    step, and f - inf f at the model has weight 1 in Psi. ``star`` is the state at rest about the
+    model: a gradient estimate is compared with the gradient there.
 
     Examples
     --------

@@ -154,7 +154,7 @@ def test_demonstration_has_every_method_once_and_few_in_a_panel():
     assert sorted(c.method for c in local.curves + others.curves) == sorted(METHODS)
     for curve in local.curves + others.curves:
         assert (curve.compressor is None) == (METHODS[curve.method].method.needs.compressor is None)
-    assert max(len(local.curves), len(others.curves)) <= 11
+    assert max(len(local.curves), len(others.curves)) <= 12
     assert {"locodl", "scaffnew", "5gcs-cc", "scaffold"} <= {c.method for c in local.curves}
     assert {"diana", "gd", "ef21"} <= {curve.method for curve in others.curves}
 

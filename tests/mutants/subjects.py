@@ -28,6 +28,7 @@ WITH_RULES = {
     "dasha rand-k:2": ["paper"],
     "agd": ["classical"],
     "nesterov": ["convex"],
+    "growing-adiana rand-k:2": ["convex"],
     "gd": ["optimal"],
 }
 SENDERS = {

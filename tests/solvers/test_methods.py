@@ -143,9 +143,12 @@ def test_wire_is_the_simulation_up_to_rounding(case):
 @pytest.mark.long(keep=1)
 @each_case
 def test_converges_to_the_solution(case):
-    """With parameters from theory every run reaches f - f* <= 1e-9, and x* with it."""
-    experiment = fitted(case)
-    trace = simulate(experiment, seeds=2, budget=Budget(gap=1e-9, iterations=60_000))
+    """With parameters from theory every run reaches f - f* <= 1e-9, and x* with it.
+
+    Methods for convex functions, without a factor, reach 1e-4.
+    """
+    experiment, target = fitted(case), 1e-9 if METHODS[case.method].theorems else 1e-4
+    trace = simulate(experiment, seeds=2, budget=Budget(gap=target, iterations=60_000))
     assert trace.ending == ("gap", "gap")
     mu = experiment.problem.plain.constants.mu
     assert (trace.final("distance") <= 2 / mu * trace.final("gap") * (1 + 1e-9)).all()

@@ -44,6 +44,7 @@ _LEGEND = (
     "dasha",
     "agd",
     "nesterov",
+    "growing_adiana",
     "gd",
     "sgd",
     "local_sgd",

@@ -209,8 +209,8 @@ def _mean_gaps(experiment: ConvexExperiment, steps: Sequence[int]) -> tuple[list
     channel, oracle = simulated_world(experiment, range(1, 1 + RUNS))
     state, done, found = each(lambda x: np.repeat(x, RUNS, axis=2), state), 0, []
     for wanted in steps:
-        for _ in range(wanted - done):
-            state = theorem_step(method, state, oracle, channel)
+        for number in range(done, wanted):
+            state = theorem_step(method, state, oracle, channel, number)
         done, gaps = wanted, view.gap(method.model(state))
         found.append(float(np.mean(gaps) - SURE * np.std(gaps, ddof=1) / RUNS**0.5))
     return found, f"means of {RUNS} runs, less {SURE:g} standard errors"
