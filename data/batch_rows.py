@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, Self
 
+import numpy as np
 from array_api_compat import device
 
-from certibit.data.arrays import Array, add_scaled, array_namespace
+from certibit.data.arrays import Array, add_scaled, array_namespace, is_numpy
 
 Sparse = Any
 """A sparse matrix of scipy, or of cupy."""
@@ -228,7 +229,12 @@ class GatheredSparse:
         xp, (n, b, R), d = array_namespace(places), places.shape, matrix.shape[1]
         rows = matrix[places.reshape(-1)]
         first = xp.arange(n)[:, None, None] * (d * R) + xp.arange(R) + 0 * places
-        columns = rows.indices * R + xp.repeat(first.reshape(-1), xp.diff(rows.indptr))
+        first = first.reshape(-1)
+        if is_numpy(places):
+            first = np.repeat(first, np.diff(rows.indptr))
+        else:  # cupy repeats nothing so many times as an array says
+            first = first[rows.tocoo().row]
+        columns = rows.indices * R + first
         matrix = type(matrix)((rows.data, columns, rows.indptr), shape=(n * b * R, n * d * R))
         return cls(matrix, (n, b, d, R))
 
