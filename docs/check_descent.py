@@ -225,7 +225,8 @@ def require_sense(file):
     """Assert that constants are some, and that each unknown is met after what it depends on."""
     assert all([*file["counts"], file["counts"]])
     assert len(file["measure"]) < 2
-    assert min(file["e"], file["d"], file["growth"]) >= 0
+    assert min(file["e"], file["d"], file["growth"], file["expected"]["variance"]) >= 0
+    assert file["psi"]["variance"] == 0, "Psi is of a state"
     assert max((one.get("zeta", 0) for one in file["assumptions"]), default=0) in {0, 1}
     assert min(file.get("omega_joint", 0), *file.get("noise", {0: 0}).values()) >= 0
     for one in file["classes"]:

@@ -295,6 +295,19 @@ def a_gradient_as_noise():
     return with_message(file, "noise", first["gradient"], last["gradient"])
 
 
+def e_paid_by_a_negative_mean():
+    """E[Psi+] = ... - e sigma^2 is below 0, and SGD with e = 0 was accepted."""
+    file = descent("sgd", "expected")
+    file["expected"]["variance"], file["e"] = f"-{file['e']}", "0"
+    return file
+
+
+def a_variance_of_a_state():
+    file = descent("sgd", "stochastic")
+    file["psi"]["variance"] = "1000"
+    return file
+
+
 FORGED = [
     a_sample_at_a_point_that_depends_on_it, a_sample_at_points_of_the_clients,
     noise_of_the_server_as_joint, a_gradient_as_noise,
@@ -304,6 +317,7 @@ FORGED = [
     contraction_as_noise, noise_along_what_follows, gradient_before_its_point,
     one_noise_of_two_messages, one_error_of_two_messages_in_a_block,
     half_of_zeta, one_gradient_twice, links_of_one_client, joint_and_independent,
+    e_paid_by_a_negative_mean, a_variance_of_a_state,
 ]  # fmt: skip
 
 
