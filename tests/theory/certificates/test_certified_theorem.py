@@ -11,6 +11,7 @@ from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.page import PAGE
 from certibit.solvers.methods.sgd import SGD
+from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS
@@ -19,7 +20,7 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.certified_descent import CertifiedDescent
 from certibit.theory.descent.certify_descent import certify_descent
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples, Setting
 
 CASES = {"gd": None, "diana": 3.0, "ef21": 3.0}
