@@ -23,10 +23,18 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, array_namespace, fetched, is_numpy
 from certibit.data.batch_rows import BatchRows, Blocks, rows_of_batch
 from certibit.data.errors import Refusal
+from certibit.data.noise import subsets
 from certibit.data.problem import Constants
 
 NO_BATCHES = "in event runs every client draws from all data, and not from its own rows"
 """Why they take no mini-batches."""
+
+FLOYD = 16
+"""Where m is at least this many times b^2, rows are drawn by Floyd's algorithm, from b numbers.
+
+Otherwise they are those of the b smallest of m numbers. Measured at m/b^2 = 16, Floyd's takes 0.8
+to 1.4 times as long for one run, and 0.1 to 0.2 times for 16 runs.
+"""
 
 LEFT_OUT = 2.0
 """A number above all uniform ones: that of an empty row, which is never among the smallest."""
@@ -144,8 +152,9 @@ class MiniBatch:
             )
 
     def numbers(self, problem: SumOfRows) -> int:
-        """Return how many uniform numbers a batch of a client takes."""
-        return self.b if self.replacement else problem.rows.shape[1]
+        """Return how many uniform numbers a batch of a client takes: b, or one a row."""
+        m = problem.rows.shape[1]
+        return self.b if self.replacement or FLOYD * self.b**2 <= m else m
 
     def gradient(
         self, problem: SumOfRows, x: Array, uniforms: Array, exact: Callable[[Array], Array]
@@ -170,13 +179,16 @@ class MiniBatch:
     def drawn(self, problem: SumOfRows, uniforms: Array) -> Array:
         """Return the drawn rows by their numbers at their clients, (n, b, R), in ascending order.
 
-        With replacement number u draws row [u m_i], otherwise the rows of the b smallest numbers
-        are drawn. Empty rows are the last of their clients.
+        With replacement number u draws row [u m_i]. Otherwise few rows are drawn by Floyd's
+        algorithm; many are those of the b smallest of m_i numbers. Empty rows are the last of their
+        clients.
         """
         xp, counts = array_namespace(uniforms), problem.row_counts
         if self.replacement:
             return xp.sort(xp.astype(uniforms * counts, xp.int64), axis=1)
         m = problem.rows.shape[1]
+        if self.numbers(problem) < m:
+            return xp.sort(subsets(uniforms, counts[:, 0, :]), axis=1)
         keys = uniforms[:, :m, :]
         if not is_numpy(counts) or counts.min() < m:
             numbers = xp.arange(m, dtype=counts.dtype, device=device(uniforms))[None, :, None]

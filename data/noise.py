@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import scipy
-from array_api_compat import is_cupy_array, is_torch_array
+from array_api_compat import device, is_cupy_array, is_torch_array
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
@@ -178,3 +178,24 @@ def _quantiles(uniforms: Array) -> Array:
         return array_namespace(uniforms).special.ndtri(uniforms)
     inside = scipy.special.ndtri(uniforms._array)  # the standard has no such function
     return array_namespace(uniforms).asarray(inside, device=uniforms.device)
+
+
+def subsets(uniforms: Array, d: int | Array) -> Array:
+    """Draw uniform subsets of k of d features, one per client and run: (n, k, R) to (n, k, R).
+
+    Or of k of as many as an array of floats (n, 1) says for every client.
+
+    Floyd's algorithm: for j = d-k, ..., d-1 draw t of 0..j and add t, or j where t is in already.
+    All indices are distinct. The work is O(k^2) comparisons per client and run.
+    Source: J. Bentley, R. Floyd, Programming pearls: a sample of brilliance, CACM 30(9), 1987.
+    """
+    xp = array_namespace(uniforms)
+    n, k, runs = uniforms.shape
+    # The k indices are the first axis, so that each comparison runs over contiguous memory.
+    chosen = xp.empty((k, n, runs), dtype=xp.int64, device=device(uniforms))
+    for i in range(k):
+        j = d - k + i
+        t = xp.astype(uniforms[:, i, :] * (j + 1), xp.int64)
+        last = j if isinstance(j, int) else xp.astype(j, xp.int64)
+        chosen[i, ...] = xp.where(xp.any(chosen[:i, ...] == t, axis=0), last, t) if i else t
+    return xp.permute_dims(chosen, (1, 0, 2))

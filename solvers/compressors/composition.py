@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.noise import subsets
 from certibit.solvers.backend import feature_max, feature_sum, gather, squared_norm
 from certibit.solvers.compressors import wire
 from certibit.solvers.compressors.base import Biased, Compressor
 from certibit.solvers.compressors.natural import power_of_two_variance, powers_near
-from certibit.solvers.compressors.selection import RandK, TopK, subsets
+from certibit.solvers.compressors.selection import RandK, TopK
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.noise import subsets
 from certibit.solvers.backend import feature_sum, gather, scatter, squared_norm
 from certibit.solvers.compressors import wire
 from certibit.solvers.compressors.base import (
@@ -173,24 +174,6 @@ class L1Selection(Compressor):
         size = xp.abs(x)
         # |x|_1^2 - |x|^2 as a sum of terms that are never negative
         return feature_sum(size * (feature_sum(size) - size))[:, 0, :]
-
-
-def subsets(uniforms: Array, d: int) -> Array:
-    """Draw uniform subsets of k of d features, one per client and run: (n, k, R) to (n, k, R).
-
-    Floyd's algorithm: for j = d-k, ..., d-1 draw t of 0..j and add t, or j where t is in already.
-    All indices are distinct. The work is O(k^2) comparisons per client and run.
-    Source: J. Bentley, R. Floyd, Programming pearls: a sample of brilliance, CACM 30(9), 1987.
-    """
-    xp = array_namespace(uniforms)
-    n, k, runs = uniforms.shape
-    # The k indices are the first axis, so that each comparison runs over contiguous memory.
-    chosen = xp.empty((k, n, runs), dtype=xp.int64, device=device(uniforms))
-    for i in range(k):
-        j = d - k + i
-        t = xp.astype(uniforms[:, i, :] * (j + 1), xp.int64)
-        chosen[i, ...] = xp.where(xp.any(chosen[:i, ...] == t, axis=0), j, t) if i else t
-    return xp.permute_dims(chosen, (1, 0, 2))
 
 
 def _drawn(weights: Array, uniforms: Array) -> tuple[Array, Array]:

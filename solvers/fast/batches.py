@@ -28,7 +28,8 @@ class CompiledBatch(MiniBatch):
     def drawn(self, problem: SumOfRows, uniforms: Array) -> Array:
         """Return the drawn rows by their numbers at their clients, (n, b, R)."""
         n, m, runs = uniforms.shape
-        sorts = not self.replacement and FEW * self.b <= m and is_numpy(uniforms)
+        by_size = not self.replacement and m >= problem.rows.shape[1]  # a number for every row
+        sorts = by_size and FEW * self.b <= m and is_numpy(uniforms)
         if not (sorts and is_worth_compiling(uniforms.size, "selection_pass")):
             return super().drawn(problem, uniforms)
         from certibit.data.passes import selection_pass  # noqa: PLC0415  (numba is slow to import)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import is_numpy
 from certibit.data.errors import Refusal
+from certibit.data.noise import subsets
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import RandKNatural, Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural, multipliers, powers_near
-from certibit.solvers.compressors.selection import L1Selection, RandK, TopK, subsets
+from certibit.solvers.compressors.selection import L1Selection, RandK, TopK
 from certibit.solvers.compressors.two_way import upward
 from certibit.solvers.fast.columns import Columns
 from certibit.solvers.fast.deferred import written

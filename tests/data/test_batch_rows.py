@@ -34,6 +34,17 @@ def uniforms_for(law, solved):
     return np.random.default_rng(law.b).random((3, law.numbers(solved), R))
 
 
+def without_replacement(u, m, b):
+    """Return b of m rows by Floyd's algorithm, or for more than b numbers those of the smallest."""
+    if len(u) > b:
+        return np.argsort(u[:m])[:b]
+    drawn = set()
+    for k, j in enumerate(range(m - len(u), m)):
+        t = int(u[k] * (j + 1))
+        drawn.add(j if t in drawn else t)
+    return drawn
+
+
 def by_hand(solved, law, x, uniforms):
     """Return the gradients of batches, one client, run and row after the other."""
     gradients, counts = np.empty((3, solved.d, R)), host(solved.row_counts).ravel().astype(int)
@@ -42,8 +53,12 @@ def by_hand(solved, law, x, uniforms):
     rest = solved.grad(x) - solved.rows.backward(slopes)
     for i, r in product(range(3), range(R)):
         u = uniforms[i, :, r]
-        drawn = (u * counts[i]).astype(int) if law.replacement else np.argsort(u[: counts[i]])
-        terms = [slopes[i, s, r] * rows[i, s] for s in drawn[: law.b]]
+        drawn = (
+            (u * counts[i]).astype(int)
+            if law.replacement
+            else without_replacement(u, counts[i], law.b)
+        )
+        terms = [slopes[i, s, r] * rows[i, s] for s in drawn]
         gradients[i, :, r] = counts[i] * np.mean(terms, axis=0) + rest[i, :, r]
     return gradients
 
@@ -59,6 +74,7 @@ def test_both_ways_give_the_gradients_of_the_drawn_rows(monkeypatch, name, stora
     solved = MADE[name](storage=storage)
     moved = transfer(solved, library)
     for law, clients in product(LAWS, (1, 3)):
+        monkeypatch.setattr(mini_batch, "FLOYD", 10 * (clients % 3))  # in turn both ways to draw
         x = DRAW.standard_normal((clients, solved.d, R))
         uniforms = uniforms_for(law, solved)
         expected = by_hand(solved, law, x, uniforms)

@@ -1,5 +1,6 @@
 """Mini-batches: all batches of small clients, exact constants, boundaries, and planted faults."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -101,6 +102,20 @@ def test_batches_are_drawn_alike_on_another_array_library():
         moved = replace(solved, weights=strict.asarray(solved.weights))
         there = law.drawn(moved, strict.asarray(uniforms))
         np.testing.assert_array_equal(np.asarray(there), law.drawn(solved, uniforms))
+
+
+@pytest.mark.parametrize("b", [1, 2, 3, 4])
+def test_few_rows_are_drawn_uniformly(monkeypatch, b):
+    """By enumeration of Floyd's choices: the clients have 4 and 5 rows."""
+    monkeypatch.setattr(mini_batch, "FLOYD", 0)
+    solved, law = made("nonconvex"), MiniBatch(b)
+    for i, m in enumerate(mini_batch.row_counts(solved)):
+        ends = np.arange(m - b + 1, m + 1)
+        choices = np.array(list(product(*map(range, ends))))
+        uniforms = np.stack([(choices / ends + 1e-9).T] * 3)
+        found = Counter(map(tuple, law.drawn(solved, uniforms)[i].T.tolist()))
+        assert set(found) == set(combinations(range(m), b))
+        assert len(set(found.values())) == 1
 
 
 def orthogonal(loss, law, rows=20, **more):

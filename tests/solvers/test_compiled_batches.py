@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from certibit import PAGE, SGD, Budget, Experiment, MiniBatch, problem
-from certibit.data import batch_rows
+from certibit.data import batch_rows, mini_batch
 from certibit.solvers.fast import batches
 from certibit.solvers.fast.batches import CompiledBatch, CompiledRows
 from certibit.solvers.registry import use_extensions
@@ -37,9 +37,10 @@ def everything_is_large(monkeypatch):
 @pytest.mark.long(keep=3)
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("name", MADE)
-def test_rows_and_gradients_are_those_of_plain_code(name, again):
+def test_rows_and_gradients_are_those_of_plain_code(monkeypatch, name, again):
     solved = problem(X, Y, storage="sparse", **MADE[name])
     for b, clients, runs in product((1, 4, 15), (1, 3), (1, 3)):
+        monkeypatch.setattr(mini_batch, "FLOYD", 100 * (runs - 1))  # in turn both ways to draw
         plain, law = MiniBatch(b, again), CompiledBatch(b, again)
         uniforms = DRAW.random((runs, 3, law.numbers(solved))).transpose(1, 2, 0)
         x = DRAW.standard_normal((clients, 5, runs))

@@ -9,9 +9,9 @@ from compressor_cases import ALL, CASES, UNBIASED, VECTORS, draw, outcomes, serv
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certibit.data.noise import subsets
 from certibit.solvers.backend import round_power_of_two
 from certibit.solvers.compressors.natural import multipliers, random_bits, spread_bits
-from certibit.solvers.compressors.selection import subsets
 from certibit.solvers.compressors.selector import compressor
 
 TINIEST = 2.0**-126
