@@ -25,8 +25,8 @@ class LocalTrainingBothWays(Theorem):
     L and mu are those of the f_i and of g, omega' is the server's, tau = max{(1 - gamma mu)^2,
     (1 - gamma L)^2, 1 - p^2 chi/(1 + 2 omega)}, theta = chi/(rho (1 + 2 omega)), phi = 2 - theta -
     (1 - tau)/(p theta), h^2 = omega' theta/phi and K = (omega' + h^2)/(1 - h) (omega_av + 1/(1 -
-    h)). If 0 < gamma < 2/L, phi > 0, h < 1 and theta (1 + b) <= 2 - rho (1 + a + K) for the pairs
-    (a, b) of :func:`message_variances` without weights, then E[Psi+] <= tau Psi. Without
+    h)). If 0 < gamma < 2/L, 0 < rho, phi > 0, h < 1 and theta (1 + b) <= 2 - rho (1 + a + K) for
+    the pairs (a, b) of :func:`message_variances` without weights, then E[Psi+] <= tau Psi. Without
     compression down this is :class:`UnevenLoCoDL` for nu = 0.
 
     Psi = (1/gamma) (sum_i |x_i - x*|^2 + n |y - x*|^2) + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i
@@ -69,6 +69,7 @@ class LocalTrainingBothWays(Theorem):
             Condition("0 < p", 0.0, m.p, strict=True),
             Condition("p <= 1", m.p, 1.0),
             Condition("0 < chi", 0.0, m.chi, strict=True),
+            Condition("0 < rho", 0.0, m.rho, strict=True),
             Condition("0 < phi", 0.0, phi, strict=True),
             Condition("omega' theta < phi", setting.omega_down * theta, phi, strict=True),
             Condition(

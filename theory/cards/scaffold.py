@@ -93,11 +93,12 @@ class Published(_ControlVariates):
 class RandomLocalSteps(DescentTheorem):
     """SCAFFOLD with all clients, option II, when each f_i is L-smooth, noise of variance sigma^2.
 
-    With s = K eta_l eta_g <= 12/(25 L), K eta_l <= 1/(8 L), p = (4/9) (eta_l L)^2 (K - 1) (2 K - 1)
-    and A = s p/(2 (1 - 4 p)) one round has c = s/2 - A and e = L s^2/(n K) + (2/3) s (eta_l L)^2
-    (K - 1) + A (2/K + (16/3) (eta_l L)^2 (K - 1) + 8 (L s)^2/(n K)). Psi = f(x) - inf f +
-    A (1/n) sum_i |c_i - grad f_i(x)|^2. Proved by us, for f that is bounded from below; the rate of
-    Karimireddy et al., arXiv:1910.06378, for functions that need not be convex has the same terms.
+    With eta_l > 0, eta_g > 0, s = K eta_l eta_g <= 12/(25 L), K eta_l <= 1/(8 L), p = (4/9)
+    (eta_l L)^2 (K - 1) (2 K - 1) and A = s p/(2 (1 - 4 p)) one round has c = s/2 - A and e = L
+    s^2/(n K) + (2/3) s (eta_l L)^2 (K - 1) + A (2/K + (16/3) (eta_l L)^2 (K - 1) + 8 (L s)^2/(n
+    K)). Psi = f(x) - inf f + A (1/n) sum_i |c_i - grad f_i(x)|^2. Proved by us, for f that is
+    bounded from below; the rate of Karimireddy et al., arXiv:1910.06378, for functions that need
+    not be convex has the same terms.
 
     Proof. Let B^2 = |grad f(x)|^2 + (1/n) sum_i |c_i - grad f_i(x)|^2. As c is the mean of the c_i,
     r_k^2 = (1/n) sum_i E|y_i - x|^2 after k local steps has r_(k+1)^2 <= ((1 + eta_l L) r_k +
@@ -119,7 +120,8 @@ class RandomLocalSteps(DescentTheorem):
             Condition("option II", float(m.option != "II"), 0.0),
             Condition("n <= m", setting.n, m.m),
             Condition("m <= n", m.m, setting.n),
-            Condition("0 < K eta_l eta_g", 0.0, step, strict=True),
+            Condition("0 < eta_l", 0.0, m.eta_l, strict=True),
+            Condition("0 < eta_g", 0.0, m.eta_g, strict=True),
             Condition("K eta_l eta_g <= 12/(25 L)", step, 12 / (25 * setting.L)),
             Condition("K eta_l <= 1/(8 L)", m.K * m.eta_l, 1 / (8 * setting.L)),
         )

@@ -17,6 +17,7 @@ from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.descent.descent_forms import has_descent, largest_constant, noise_frontier
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise, DescentTheorem
 
@@ -172,12 +173,12 @@ def descent_account(
     spent = [one.descent.spent(functions) for one in (stated, proof) if one]
     if stated is not None and (spent[0], -stated.c) < (spent[1], -proof.c):
         proof = stated
-    name = card.step_size
+    name, psi = card.step_size, told.theorem if told and proof is stated else None
     largest, best_step, best = math.nan, math.nan, math.nan
     if name is not None:
-        largest = descent_limit(method, name, functions, growth=growth)
+        largest = descent_limit(method, name, functions, growth=growth, psi=psi)
         if math.isfinite(largest) and not spent[-1]:
-            best_step, best = _best_step(method, name, functions, largest)
+            best_step, best = _best_step(method, name, functions, largest, psi)
     return DescentAccount(
         method,
         where,
@@ -201,11 +202,13 @@ def descent_limit(
     functions: FunctionClass,
     accuracy: float = ACCURACY,
     growth: float = 0.0,
+    psi: Potential | None = None,
 ) -> float:
     """Return the largest value of a step size with a certified descent, searched from its own.
 
     NaN if none is found in 40 halvings, infinity if all are certified in 40 doublings. The values
-    with a descent are assumed to be an interval from 0.
+    with a descent are assumed to be an interval from 0. ``psi`` is tried beside all forms: f in it
+    may be at another point than the model.
 
     Examples
     --------
@@ -218,15 +221,30 @@ def descent_limit(
 
     def descends(step: float) -> bool:
         with suppress(Refusal):
-            return has_descent(change(step), functions, growth=growth)
-        return False
+            if has_descent(change(step), functions, growth=growth):
+                return True
+        return _constant(change(step), functions, psi, growth) > 0
 
     low, high = limits(descends, getattr(method, name), accuracy)
     return high if high == math.inf else low
 
 
+def _constant(
+    method: Method, functions: FunctionClass, psi: Potential | None, growth: float = 0.0
+) -> float:
+    """Return the certified c of a Psi; 0 if there is none."""
+    if psi is not None:
+        with suppress(Refusal):
+            return certify_descent(method, functions, psi, growth=growth).c
+    return 0.0
+
+
 def _best_step(
-    method: Method, name: str, functions: FunctionClass, largest: float
+    method: Method,
+    name: str,
+    functions: FunctionClass,
+    largest: float,
+    psi: Potential | None = None,
 ) -> tuple[float, float]:
     """Return a step size with a large c, and c; it is searched below the largest step."""
     tried: dict[float, float] = {}
@@ -234,10 +252,12 @@ def _best_step(
 
     def lost(part: float) -> float:
         step = float(part * largest)
-        try:
-            tried[step] = largest_constant(change(step), functions)
-        except Refusal:
+        found = [_constant(change(step), functions, psi)] if psi else []
+        with suppress(Refusal):
+            found.append(largest_constant(change(step), functions))
+        if not found:
             return largest
+        tried[step] = max(found)
         return -tried[step]
 
     scipy.optimize.minimize_scalar(

@@ -112,6 +112,17 @@ def test_noise_of_the_server_left_out_promises_too_much(careless, monkeypatch):
     assert certify(method, where).decrease < 0 < 1 - THEOREM.rate(method, where)
 
 
+def test_a_negative_relaxation_is_no_case_of_the_theorem():
+    """With rho < 0 the bound on rho is met by far; a factor of 1 - 4e-4 was promised, 1.1 is true.
+
+    K is infinite there, and rho (1 + a + K) -infinity.
+    """
+    method, where = made("two-way(rand-k:1;natural)", 3, 100.0)
+    backwards = replace(method, rho=-0.5)
+    assert [one.statement for one in THEOREM.unmet(backwards, where)] == ["0 < rho"]
+    assert certify(backwards, where).decrease < 0
+
+
 @dataclass(frozen=True)
 class Naive(LoCoDLBothWays):
     """The server compresses the mean difference and takes nothing off."""
