@@ -65,7 +65,7 @@ def test_check_says_what_the_page_says(capsys, tmp_path, variant):
     page = (ROOT / "docs/write-a-method.md").read_text(encoding="utf-8")
     right, wrong, code, words = VARIANTS[variant]
     assert words in " ".join(page.split())
-    method, _, distance, promise = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    method, _, distance, promise, _ = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     potential = re.search(r"class Distance:.*?\n\n\n", distance, flags=re.DOTALL)[0]
     card = promise.split("covered =")[0]
     text = f"{method}\nfrom certibit import Squares\n{potential}\n{card}"

@@ -23,5 +23,5 @@ def test_rows_and_sentences(monkeypatch):
 def test_what_is_certified_beside_what_is_stated():
     (rule, stated, certified, gradual), reasons = convex_table.convex_cells(METHODS["diana"], 10, 1)
     assert (rule, reasons) == ("convex", {})
-    assert gradual.endswith("(b/10)")
+    assert gradual.endswith("(nonconvex)")
     assert float(stated) < float(certified.split()[0]) < 1.2 * float(stated)

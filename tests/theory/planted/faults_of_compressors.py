@@ -111,14 +111,14 @@ COMPRESSOR_FAULTS = [
     ),
     fault(
         "rand-k: indices drawn with replacement",
-        "solvers.compressors.selection",
-        ("== t, axis=0), j, t)", "== t, axis=0), t, t)"),
+        "data.noise",
+        ("== t, axis=0), last, t)", "== t, axis=0), t, t)"),
         on="diana",
         compressor="rand-k:2",
     ),
     fault(
         "rand-k: last feature never chosen",
-        "solvers.compressors.selection",
+        "data.noise",
         ("uniforms[:, i, :] * (j + 1)", "uniforms[:, i, :] * j"),
         on="diana",
         compressor="rand-k:1",

@@ -46,6 +46,7 @@ UNBIASED_BOTH_WAYS = [
 OUTSIDE = {
     ("fedcomgate", "published"),
     ("5gcs-cc", "5gcs"),
+    ("5gcs-cc", "convex"),
     *((name, "nonconvex") for name in METHODS),
 }
 """Rules that follow no theorem, or serve no compressor."""
