@@ -15,6 +15,9 @@ from certibit.theory.verdict import readable, readable_factor
 SLACK = 1e-12
 """Relative slack of a condition that is met with equality in exact arithmetic."""
 
+EXACT = "gradients are exact: sigma <= 0"
+"""The last hypothesis of a theorem without noise: where it fails, all others hold."""
+
 MOST_STEPS = 1e18
 """No bound on a run is followed further."""
 
@@ -238,7 +241,7 @@ class ConvergenceTheorem(ABC):
         broken = tuple(c for c in self.conditions(m, setting) if not c.holds)
         if broken or not setting.sigma or self.allows_noise(m, setting):
             return broken
-        return (Condition("gradients are exact: sigma <= 0", setting.sigma, 0.0),)
+        return (Condition(EXACT, setting.sigma, 0.0),)
 
 
 class Theorem(ConvergenceTheorem):

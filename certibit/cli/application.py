@@ -73,6 +73,8 @@ def _sentence(error: BaseException) -> str:
         told = str(error)
     elif isinstance(error, ZeroDivisionError):
         told = "these parameters lead to a division by zero; choose others"
+    elif str(error) == "math domain error" and not _own_place(error):
+        told = "these parameters lead to the root of a negative number; choose others"
     elif isinstance(error, MemoryError):
         told = "the memory of this machine does not suffice; choose smaller numbers"
     else:

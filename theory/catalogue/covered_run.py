@@ -29,7 +29,7 @@ from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.potential import Potential, value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ConvergenceTheorem
+from certibit.theory.theorem import EXACT, ConvergenceTheorem
 from certibit.theory.worlds.fixed_points import fixed_point
 
 _TARGET = 1e-6
@@ -224,9 +224,8 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
         raise Refusal(f"{method.name} comes with no theorem; leave strict out")
     if not broken:
         return
-    reason = "; ".join(
-        f"{c.statement} fails with {c.left:.6g} and {c.right:.6g}" for c in min(broken, key=len)
-    )
+    nearest = min(broken, key=lambda one: (len(one), one[0].statement != EXACT))
+    reason = "; ".join(f"{c.statement} fails with {c.left:.6g} and {c.right:.6g}" for c in nearest)
     sentence = f"the parameters of {method.name} are outside every theorem of the method: {reason}"
     if strict:
         raise Refusal(sentence)

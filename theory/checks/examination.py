@@ -42,7 +42,7 @@ from certibit.theory.checks.promises import (
 from certibit.theory.checks.soundness import conduct, soundness
 from certibit.theory.checks.theorem.written_formulas import written_rule
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem, NormTheorem, Theorem
+from certibit.theory.theorem import DescentTheorem, NormTheorem, RunTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
@@ -282,7 +282,7 @@ def examine(
         tell("no theorem")
         found.append(check_growth(found, experiment))
     for convex in card.convex:
-        if not convex.unmet(method, setting):
+        if not (card.theorems and convex.unmet(method, setting)):
             tell(convex.title)
             found.append(
                 check_convex_promise(convex, card, experiment, budget, rule, by_rule, beyond)
@@ -304,9 +304,11 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     constants: Any = setting.constants
     factors: Sequence[Theorem] = ()
     stated: Sequence[DescentTheorem | NormTheorem] = card.relaxed
+    runs: Sequence[RunTheorem] = ()
     bounded, convex = math.isfinite(setting.sigma), is_convex(experiment)
     if convex:
         factors, stated = card.theorems, card.convex_descents
+        runs = [one for one in card.convex if isinstance(one, RunTheorem)]
     elif isinstance(constants, Constants):
         stated = card.descents
     some = any(not one.unmet(method, setting) for one in (*factors, *stated))
@@ -314,7 +316,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         stated = (*stated, *provable_descents(experiment))
     exact = [
         one.title
-        for one in (*factors, *stated)
+        for one in (*factors, *stated, *runs)
         if one.unmet(method, setting) and not one.unmet(method, replace(setting, sigma=0.0))
     ]
     factors = [

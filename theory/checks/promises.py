@@ -135,8 +135,11 @@ def check_convex_promise(
     by_rule: bool,
     beyond: bool,
 ) -> Promised:
-    """Check a theorem about convex functions whose hypotheses hold; see :func:`check_promise`."""
+    """Check a theorem about convex functions if its hypotheses hold; see :func:`check_promise`."""
     method, setting = experiment.method, Setting.at(experiment)
+    conditions, promise = theorem.conditions(method, setting), theorem.promise(method, setting)
+    if theorem.unmet(method, setting):
+        return Promised(theorem, conditions, promise, ())
     verdicts = list[Verdict]()
     with suppress(Refusal):
         if isinstance(theorem, RunTheorem):
@@ -151,8 +154,7 @@ def check_convex_promise(
             verdicts.append(at_the_boundary(theorem, card, rule))
     written = written_hypotheses(theorem, method, setting)
     verdicts += [written] if written else []
-    promise = theorem.promise(method, setting)
-    return Promised(theorem, theorem.conditions(method, setting), promise, tuple(verdicts))
+    return Promised(theorem, conditions, promise, tuple(verdicts))
 
 
 def check_growth(unmet: Sequence[Promised], experiment: ConvexExperiment) -> Promised:

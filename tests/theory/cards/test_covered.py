@@ -57,6 +57,13 @@ def test_strict_refuses_what_no_theorem_covers():
         certibit.run(method, PROBLEM, budget=BUDGET, strict=True)
 
 
+def test_where_only_exact_gradients_are_missing_that_is_said():
+    """Another theorem of DIANA has a smaller step; a smaller step would not have helped."""
+    batches = certibit.problem("breast-cancer@9:batch=8")
+    with pytest.warns(certibit.OutsideTheoremWarning, match="method: gradients are exact"):
+        certibit.run("diana", batches, "rand-k:10", budget=BUDGET)
+
+
 def test_a_method_without_a_theorem_is_run_unless_strict():
     class Mine(METHODS["gd"].method):
         name = "mine"

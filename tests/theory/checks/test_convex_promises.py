@@ -57,6 +57,19 @@ def checked(name, theorem):
     return on_huber_functions(theorem, card, rule), at_the_boundary(theorem, card, rule)
 
 
+def test_the_hypothesis_that_fails_is_named_where_all_theorems_are_of_convex_functions():
+    """It was left out, and nothing failed."""
+    found = check(certibit.Nesterov(gamma=0.4), Quadratic.random(3, 4, 1.0, 10.0), rounds=3)
+    assert "accelerated gradient descent, convex: not met, gamma <= 1/L_f" in repr(found)
+    assert not found.holds
+
+
+def test_theorems_about_runs_do_not_apply_to_stochastic_gradients():
+    batches = certibit.problem("breast-cancer@9:batch=8")
+    found = check(certibit.Nesterov(gamma=0.3), batches, rounds=3)
+    assert found.unpromised.endswith("does not apply: accelerated gradient descent, convex")
+
+
 @pytest.mark.parametrize(("name", "theorem"), STATED, ids=lambda one: getattr(one, "title", one))
 def test_convex_theorems_hold_and_are_tight(name, theorem):
     huber, boundary = checked(name, theorem)
