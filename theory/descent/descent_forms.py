@@ -106,6 +106,11 @@ def forms_of_class(
     squares = range(count - len(family.start.points))
     if start:
         along = movement(step.symbols, 0)
+        if not any(along):
+            raise Refusal(
+                f"Psi is not compared with |x - x*|^2: where {method.name} is at rest about x is "
+                "known up to rounding only; take other parameters, or state a potential"
+            )
         unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)
         most = [LARGEST * unit * size for size in sizes]
         return family, DescentProgramme(step, [ZERO] * count, squares, most, start)

@@ -201,6 +201,9 @@ def test_misfits_are_refused():
             certify_descent(EF21(0.29), replace(functions, noise=noise))
     with pytest.raises(Refusal, match="strongly convex g"):
         certify_descent(LoCoDL(0.1, 0.1, 0.1, 0.5, 4.0), functions)
+    many = FiveGCSCC(0.007, 7e-5, 1.0, 1e-4, omega=99.0, cohort=10**6, K=1)
+    with pytest.raises(Refusal, match="at rest about x is known up to rounding only"):
+        certify_descent(many, FunctionClass(10**6, 0.0, 100.0, omega=99.0))
     with pytest.raises(Refusal, match="take relative = 0"):
         certify_descent(GD(0.1), FunctionClass(3, 0.0, 1.0, noise=GradientNoise(0.5)))
     with pytest.raises(Refusal, match="no c > 0"):
