@@ -60,7 +60,7 @@ def describe_examination(found: Examination, view: str, every: bool = False) -> 
         [
             _constants(found.setting, view),
             *theorems,
-            *([_unpromised(found.unpromised)] if found.unpromised else []),
+            *([_unpromised(found)] if found.unpromised else []),
             checks,
             *([f"Certibit itself\n{_verdicts(found.tool)}"] if found.tool else []),
             _summary(found, every),
@@ -176,8 +176,9 @@ def _diagnosis(promised: Promised) -> str:
     return promised.diagnosis and "\n" + paragraph(promised.diagnosis)
 
 
-def _unpromised(reason: str) -> str:
-    return paragraph(f"No factor is promised, by no theorem and no certificate: {reason}")
+def _unpromised(found: Examination) -> str:
+    untold = "No factor is promised, by no theorem and no certificate: "
+    return paragraph(f"{'' if found.with_noise else untold}{found.unpromised}")
 
 
 def _hypotheses(conditions: Iterable[Condition]) -> str:

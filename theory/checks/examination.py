@@ -68,7 +68,10 @@ class Examination:
     tool : tuple of Verdict
         What was checked of certibit itself, if that was asked for.
     unpromised : str
-        Why nothing is promised of a method without a theorem.
+        Why nothing is promised of a method without a theorem; or which promises are checked where
+        gradients are stochastic.
+    with_noise : bool
+        Whether a factor with stochastic gradients is promised, and checked.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class Examination:
     promised: tuple[Promised, ...]
     tool: tuple[Verdict, ...] = ()
     unpromised: str = ""
+    with_noise: bool = False
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -100,10 +104,11 @@ class Examination:
 
     def __repr__(self) -> str:
         failing = [verdict for verdict in self.verdicts if not verdict.holds]
+        untold = "" if self.with_noise else "nothing is promised: "
         lines = [
             f"Examination of {self.method}, {self.setting.compressor.name}",
             *map(str, self.promised),
-            *([f"nothing is promised: {self.unpromised}"] if self.unpromised else []),
+            *([f"{untold}{self.unpromised}"] if self.unpromised else []),
             f"{len(failing)} of {len(self.verdicts)} checks fail",
             *(f"{FAILS}: {verdict.check}. {verdict.advice}" for verdict in failing),
             *(promised.diagnosis for promised in self.promised if promised.diagnosis),
@@ -357,6 +362,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         (),
         of_tool,
         f"{experiment.problem.name} {kind}{checked}",
+        bool(factors),
     )
 
 

@@ -4,6 +4,7 @@ import pytest
 
 import certibit
 from certibit import CARDS, Experiment
+from certibit.figures.text.examinations import describe_examination
 from certibit.theory.cards.l_svrg import ReferencePoint
 from certibit.theory.cards.sgd import BoundedVariance, ExpectedSmoothness
 from certibit.theory.checks.method.descents import (
@@ -77,5 +78,7 @@ def test_the_variance_at_the_solution_is_the_smaller_one():
 def test_check_says_what_is_checked():
     found = certibit.check(CARDS["sgd"].parameters(BATCHES), BATCHES)
     assert "has stochastic gradients; the promise of SGD" in found.unpromised
+    assert "nothing is promised" not in repr(found)
+    assert "No factor is promised" not in describe_examination(found, "plain")
     assert all(verdict.holds for verdict in found.verdicts)
     assert [one.check for one in found.verdicts].count("factor along a run") == 2
