@@ -91,6 +91,11 @@ def readable(value: float, digits: int = 8) -> str:
     return f"{value:.{digits}g}"
 
 
+def subtracted(c: float, digits: int) -> str:
+    """Write ``- c``, or ``+ |c|`` if c is negative, with so many significant digits."""
+    return f"{'+' if c < 0 else '-'} {abs(c):.{digits}g}"
+
+
 def readable_factor(decrease: float, digits: int = 8) -> str:
     """Write the factor 1 - decrease so that no decrease is shown as 0 and no factor as 1 - 1."""
     factor = 1 - decrease

@@ -26,6 +26,8 @@ from certibit.theory.outside_theorem import OutsideTheoremWarning
 
 _COMMANDS = Path(__file__).with_name("commands")
 _SUMMARY = re.compile(r'"""The command ``(\w+)``: (.*)\."""\n')
+_DOMAIN = re.compile("math domain error|expected a (nonnegative|positive) input")
+"""What Python, and from 3.14 on, says of a root or a logarithm that is no number."""
 
 
 def run_words(arguments: Sequence[str] | None = None) -> int:
@@ -73,8 +75,8 @@ def _sentence(error: BaseException) -> str:
         told = str(error)
     elif isinstance(error, ZeroDivisionError):
         told = "these parameters lead to a division by zero; choose others"
-    elif str(error) == "math domain error" and not _own_place(error):
-        told = "these parameters lead to the root of a negative number; choose others"
+    elif _DOMAIN.match(str(error)) and not _own_place(error):
+        told = "these parameters lead to a root, or a logarithm, that is no number; choose others"
     elif isinstance(error, MemoryError):
         told = "the memory of this machine does not suffice; choose smaller numbers"
     else:

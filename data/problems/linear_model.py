@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from certibit.data.arrays import Array, array_namespace
-from certibit.data.batch_rows import BatchRows
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import Division, Shares
 from certibit.data.losses.base import Loss
+from certibit.data.losses.weighted_losses import WeightedLosses
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
 from certibit.data.problems.rows import Rows, largest_eigenvalue, stored
@@ -27,7 +27,7 @@ Weighting = Literal["rows", "clients"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class LinearModel(RidgeProblem):
+class LinearModel(WeightedLosses, RidgeProblem):
     """h_i(x) = sum_s w_is phi(a_is' x; b_is) for a loss phi, with ridge 2 mu in all.
 
     The weights w_is make f the mean over all rows, w_is = n/N, or the mean over the clients of
@@ -150,32 +150,6 @@ class LinearModel(RidgeProblem):
     def _bare_grad(self, x: Array, ridge: float) -> Array:
         return self.rows.backward(self.row_slopes(x), ridge, x)
 
-    @property
-    def row_weights(self) -> Array:
-        """The w_is, (n, m, 1); 0 for empty rows."""
-        return self.weights
-
-    @property
-    def row_loss(self) -> Loss:
-        """The loss phi of a row."""
-        return self.loss
-
-    def row_slopes(self, x: Array) -> Array:
-        """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
-        return self.weights * self.loss.slope(self._predict(x), self.targets)
-
-    @cached_property
-    def row_counts(self) -> Array:
-        """The m_i, (n, 1, 1)."""
-        xp = array_namespace(self.weights)
-        there = xp.astype(self.weights > 0, self.weights.dtype)
-        return xp.sum(there, axis=1, keepdims=True)
-
-    def of_batch(self, rows: BatchRows) -> Self:
-        """Return the problem whose f_i are those of a mini-batch."""
-        changes: Any = {"rows": rows, "targets": rows.of(self.targets)}
-        return replace(self, **changes, weights=rows.of(self.weights))
-
     def _bare_value(self, x: Array) -> Array:
         return self._mean(self.loss.value(self._predict(x), self.targets))
 
@@ -187,9 +161,6 @@ class LinearModel(RidgeProblem):
     def predictions(self) -> Array:
         """Products a' x_star of all rows, (n, m, 1)."""
         return self._predict(self.x_star)
-
-    def _predict(self, x: Array) -> Array:
-        return self.rows.forward(x)
 
     def _bare_hessian(self, x: Array) -> Array:
         return self.rows.gram(self._curvature(x))

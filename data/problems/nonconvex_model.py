@@ -1,19 +1,19 @@
 """Linear models that are not convex: with a nonconvex regulariser, or with a robust loss."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from certibit.data.arrays import Array, array_namespace
-from certibit.data.batch_rows import BatchRows
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import Division, Shares
 from certibit.data.losses.base import Loss
+from certibit.data.losses.weighted_losses import WeightedLosses
 from certibit.data.own.description import state
 from certibit.data.problem import Constants
 from certibit.data.problems.linear_model import Weighting, weighted_rows
@@ -25,7 +25,7 @@ LAM = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class NonconvexModel(NonconvexProblem):
+class NonconvexModel(WeightedLosses, NonconvexProblem):
     """f_i(x) = sum_s w_is phi(a_is' x; b_is) + lam sum_j x_j^2/(1 + x_j^2), phi >= 0.
 
     The second derivative of t^2/(1 + t^2) is from -1/2 (at t = 1 and -1) to 2 (at t = 0). With
@@ -174,32 +174,6 @@ class NonconvexModel(NonconvexProblem):
     def _regulariser(self, x: Array) -> Array:
         square = 1 + x * x
         return 2 * self.lam * x / (square * square)
-
-    @property
-    def row_weights(self) -> Array:
-        """The w_is, (n, m, 1); 0 for empty rows."""
-        return self.weights
-
-    @property
-    def row_loss(self) -> Loss:
-        """The loss phi of a row."""
-        return self.loss
-
-    def row_slopes(self, x: Array) -> Array:
-        """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
-        return self.weights * self.loss.slope(self.rows.forward(x), self.targets)
-
-    @cached_property
-    def row_counts(self) -> Array:
-        """The m_i, (n, 1, 1)."""
-        xp = array_namespace(self.weights)
-        there = xp.astype(self.weights > 0, self.weights.dtype)
-        return xp.sum(there, axis=1, keepdims=True)
-
-    def of_batch(self, rows: BatchRows) -> Self:
-        """Return the problem whose f_i are those of a mini-batch."""
-        changes: Any = {"rows": rows, "targets": rows.of(self.targets)}
-        return replace(self, **changes, weights=rows.of(self.weights))
 
     def value(self, x: Array) -> Array:
         """f(x) at shared points (1, d, R), as an array (R,)."""

@@ -17,7 +17,7 @@ from certibit.theory.descent.cheapest_descent import CheapestDescent
 from certibit.theory.descent.descent_account import DescentAccount
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.quadratic_potential import QuadraticPotential
-from certibit.theory.verdict import FAILS, Known
+from certibit.theory.verdict import FAILS, Known, subtracted
 
 
 def describe_descent(account: DescentAccount) -> str:
@@ -36,7 +36,7 @@ def describe_descent(account: DescentAccount) -> str:
         f"{'family':12}{describe_family(proof.functions, account.method)}",
         f"{'theorem':12}{theorem}",
         f"{'potential':12}{_potential(account)}",
-        f"{'certified':12}E[Psi+] <= {more}Psi - {proof.c:.8g} {proof.measure.symbol}"
+        f"{'certified':12}E[Psi+] <= {more}Psi {subtracted(proof.c, 8)} {proof.measure.symbol}"
         f"{_spent(account, proof.e, proof.dissimilarity)}, proved in {1000 * proof.seconds:.0f} ms"
         f"{_bound(proof)}",
         f"{'proof':12}{Known.PROVED.words() if proof.verify() == proof.c else FAILS}, checked in "

@@ -174,7 +174,8 @@ UNFORESEEN = [
     (RecursionError("too deep"), "(RecursionError: too deep)"),
     (MemoryError(), "the memory of this machine does not suffice; choose smaller numbers"),
     (ZeroDivisionError("division"), "these parameters lead to a division by zero"),
-    (ValueError("math domain error"), "these parameters lead to the root of a negative number"),
+    (ValueError("math domain error"), "these parameters lead to a root, or a logarithm, that is"),
+    (ValueError("expected a nonnegative input, got -1.0"), "these parameters lead to a root, or"),
     (FailedJobsError("1 of 2 curves failed: gd: why"), "certibit: 1 of 2 curves failed: gd: why"),
     (Refusal(1000 * "x"), f"certibit: {60 * 'x'}...{20 * 'x'}\n"),
 ]

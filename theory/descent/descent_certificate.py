@@ -11,6 +11,7 @@ from certibit.theory.descent.programme.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.theorem import DescentPromise
+from certibit.theory.verdict import subtracted
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 
@@ -132,5 +133,5 @@ class DescentCertificate:
         more = f"(1 + {float(self.growth):.6g}) " if self.growth else ""
         return (
             f"Certificate of {self.method}\nover {self.functions.described}\n"
-            f"E[Psi+] <= {more}Psi - {self.c:.6g} {self.measure.symbol}{noise}"
+            f"E[Psi+] <= {more}Psi {subtracted(self.c, 6)} {self.measure.symbol}{noise}"
         )

@@ -8,16 +8,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from decreases import DECREASES
 from forgeries import changed, refused
 
-from certibit import (
-    EPISODE,
-    ClippedSGD,
-    NaiveParallelClip,
-    NormalisedGD,
-    RelaxedFunctions,
-    certify_clipped,
-)
+from certibit import certify_clipped
 from certibit.cli import main
 from certibit.theory.relaxed.clipped_file import clipped_file
 
@@ -25,21 +19,10 @@ PAGE = Path(__file__).parents[3] / "docs" / "check_clipped.py"
 sys.path.append(str(PAGE.parent))
 import check_clipped  # noqa: E402  (a page of the documentation)
 
-PROOFS = {
-    "clipped": (ClippedSGD(0.25, 0.25), RelaxedFunctions(1.0, 1.0)),
-    "in part": (ClippedSGD(0.69, 0.8), RelaxedFunctions(1.0, 1.0)),
-    "without L0": (ClippedSGD(0.6, 0.6), RelaxedFunctions(0.0, 1.0)),
-    "without L1": (ClippedSGD(0.3, 0.3), RelaxedFunctions(3.0, 0.0)),
-    "normalised": (NormalisedGD(0.2, 0.8), RelaxedFunctions(1.0, 1.0)),
-    "noise": (ClippedSGD(0.25, 0.3), RelaxedFunctions(1.0, 1.0, 2, 0.05)),
-    "noise of EPISODE": (EPISODE(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 5, 0.05)),
-    "much noise": (NaiveParallelClip(0.25, 0.3), RelaxedFunctions(2.0, 0.5, 10, 0.2)),
-}
-
 
 @cache
 def written(name, growth="best"):
-    return json.dumps(clipped_file(certify_clipped(*PROOFS[name], growth)))
+    return json.dumps(clipped_file(certify_clipped(*DECREASES[name], growth)))
 
 
 def decrease(name):
@@ -47,7 +30,7 @@ def decrease(name):
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize("name", PROOFS)
+@pytest.mark.parametrize("name", DECREASES)
 @pytest.mark.parametrize("growth", ["best", "any-direction"])
 def test_the_checker_accepts_what_is_written(name, growth):
     assert check_clipped.check(json.loads(written(name, growth))["decrease"]) == ""

@@ -5,28 +5,19 @@ import subprocess
 from functools import cache
 
 import pytest
+from decreases import DECREASES
 from kernel import COMMAND, KERNEL, refusal
 
 from certibit import (
     CELGC,
     EPISODE,
-    ClippedSGD,
-    NaiveParallelClip,
-    NormalisedGD,
     RelaxedFunctions,
     certify_clipped,
 )
 from certibit.cli import main
 from certibit.theory.relaxed.rocq_decrease import rocq_decrease
 
-PROOFS = {
-    "clipped": (ClippedSGD(0.25, 0.25), RelaxedFunctions(1.0, 1.0)),
-    "in part": (ClippedSGD(0.69, 0.8), RelaxedFunctions(1.0, 1.0)),
-    "without L0": (ClippedSGD(0.6, 0.6), RelaxedFunctions(0.0, 1.0)),
-    "without L1": (ClippedSGD(0.3, 0.3), RelaxedFunctions(3.0, 0.0)),
-    "normalised": (NormalisedGD(0.2, 0.8), RelaxedFunctions(1.0, 1.0)),
-    "noise of EPISODE": (EPISODE(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 5, 0.05)),
-    "much noise": (NaiveParallelClip(0.25, 0.3), RelaxedFunctions(2.0, 0.5, 10, 0.2)),
+PROOFS = DECREASES | {
     "each client": (CELGC(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.0, 0.1, 1.0)),
     "local steps": (EPISODE(0.03, 0.05, 2), RelaxedFunctions(1.0, 1.0, 2, 0.0, 0.1, 1.0)),
 }
