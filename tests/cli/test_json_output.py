@@ -80,10 +80,6 @@ SCHEMA = {
     "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],
     "count": ["count", "top-k:2 of 9"],
     "check": ["check", "quadratic:d=4@3", "gd", "--kappa", "9", "--seeds", "2"],
-    "asynchronous": [
-        *("asynchronous", "quadratic:d=4@3:nonconvex:noise=1", "rennala-sgd"),
-        *("--seeds", "2", "--until-gradient", "0.5"),
-    ],
     "certify": ["certify", "gd", "--kappa", "9", "--optimise", "rounds"],
     "chain": ["chain", "gd", "--kappa", "9", "--steps", "2"],
     "discover": [

@@ -77,17 +77,14 @@ def serve_as_client(host, port, number):
     asked = json.loads(connection.recv(size, socket.MSG_WAITALL))
     link = Link(connection, asked["rate"], asked["latency"])
     until(asked["begin"])
-    while True:
-        for step, amount in asked["steps"]:
-            if step == "work":
-                time.sleep(amount)
-            elif step == "send":
-                link.send(amount)
-            elif link.receive() is None:
-                return
-        if not asked["again"]:
-            connection.sendall(HEAD.pack(0) + TAIL.pack(time.monotonic()))  # it is done
+    for step, amount in asked["steps"]:
+        if step == "work":
+            time.sleep(amount)
+        elif step == "send":
+            link.send(amount)
+        elif link.receive() is None:
             return
+    connection.sendall(HEAD.pack(0) + TAIL.pack(time.monotonic()))  # it is done
 
 
 def connected(host, port):
@@ -111,11 +108,10 @@ def here(client, words, clients):
 class Fleet:
     """The client processes, seen from the server: a queue of what arrives, and a link to each."""
 
-    def __init__(self, clients, steps, *, again, start=here):
-        """Start a process for every client, with its steps, done once or again and again."""
+    def __init__(self, clients, steps, *, start=here):
+        """Start a process for every client, with its steps."""
         n = len(clients.gradient)
         self.arrivals = [Queue() for _ in range(n)]
-        self.any = Queue()
         with socket.create_server(("127.0.0.1" if start is here else "0.0.0.0", 0)) as server:
             port = str(server.getsockname()[1])
             started = [
@@ -131,7 +127,7 @@ class Fleet:
         self._links = []
         for i in range(n):
             asked = {"rate": up[i], "latency": clients.latency, "begin": self.begin,
-                     "steps": steps[i], "again": again}  # fmt: skip
+                     "steps": steps[i]}  # fmt: skip
             words = json.dumps(asked).encode()
             connections[i].sendall(HEAD.pack(len(words)) + words)
             self._links.append(Link(connections[i], down[i], clients.latency))
@@ -157,7 +153,6 @@ class Fleet:
         try:
             while self._links[client].receive() is not None:
                 self.arrivals[client].put(time.monotonic())
-                self.any.put(client)
         except OSError:  # the link is closed
             return
 

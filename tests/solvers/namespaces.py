@@ -13,12 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_clock_reality import CONVEX, NETWORK, Recording, race, replay
+from test_clock_reality import CONVEX, NETWORK, Recording, replay
 
-from certibit import Budget, compressor, parameters, problem
+from certibit import Budget, compressor, parameters
 from certibit.solvers.clock import timed_world
-from certibit.solvers.events.event_run import simulate_events
-from certibit.solvers.events.rennala_sgd import RennalaSGD
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 
@@ -72,20 +70,9 @@ def synchronous(name, sent):
     return trace.final("seconds").item(), lambda: replay(steps, clients, start=in_namespace)
 
 
-def rennala():
-    """Return the same of Rennala SGD, whose class acts on arrivals."""
-    solved, method, rounds = problem("quadratic:d=40@4:nonconvex"), RennalaSGD(0.1, S=5), 12
-    trace = simulate_events(method, solved, network=NETWORK, seeds=1, budget=Budget(rounds=rounds))
-    clients = NETWORK.clients(solved.n)
-    return trace.final("seconds").item(), lambda: race(
-        method, solved, rounds, clients, TIMES, start=in_namespace
-    )
-
-
 METHODS = {
     "gd": lambda: synchronous("gd", None),
     "locodl": lambda: synchronous("locodl", "rand-k:6"),
-    "rennala-sgd": rennala,
 }
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def seconds(name, factor=1.0):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["gd", "locodl", "rennala-sgd"])
+@pytest.mark.parametrize("name", ["gd", "locodl"])
 def test_seconds_are_those_predicted(name):
     if reason := missing():
         pytest.skip(reason)

@@ -1,8 +1,7 @@
 """Predicted seconds against real processes on loopback with shaped links: within 10 %.
 
-Three methods: gradient descent; LoCoDL, with local steps and compressed messages; and Rennala SGD,
-whose class acts on the arrivals from the sockets. Disturbances only make a run longer, so the
-shortest of a few runs counts. A machine on which sleeping takes too long is not measured at all.
+Two methods: gradient descent, and LoCoDL with local steps and compressed messages. Disturbances
+only make a run longer, so the shortest of a few runs counts. A machine on which sleeping takes too long is not measured at all.
 """
 
 import sys
@@ -13,11 +12,9 @@ import numpy as np
 import pytest
 from loopback import Fleet
 
-from certibit import Budget, Network, Quadratic, compressor, parameters, problem
+from certibit import Budget, Network, Quadratic, compressor, parameters
 from certibit.solvers.clock import timed_world
 from certibit.solvers.clock.timed_ledger import TimedLedger
-from certibit.solvers.events.event_run import simulate_events
-from certibit.solvers.events.rennala_sgd import RennalaSGD
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 
@@ -75,7 +72,7 @@ def replay(steps, clients, **where):
         ]
         for i in range(n)
     ]
-    fleet = Fleet(clients, each, again=False, **where)
+    fleet = Fleet(clients, each, **where)
     try:
         for kind, amount in steps:
             for i in np.flatnonzero(amount):
@@ -86,43 +83,6 @@ def replay(steps, clients, **where):
         for i in range(n):
             fleet.arrivals[i].get(timeout=60)
         return time.monotonic() - clients.latency - fleet.begin  # of the last word of a client
-    finally:
-        fleet.stop()
-
-
-class Sockets:
-    """The event world of real processes: see :class:`Arrivals`."""
-
-    def __init__(self, fleet, bits, n):
-        self.fleet, self.bits, self.given, self.client = fleet, bits, [None] * n, None
-
-    def begin(self, x, clients=None):
-        self.given = [(x, 0)] * len(self.given)
-
-    def send(self, v):
-        return v
-
-    def reply(self, x, k):
-        self.given[self.client] = x, k
-        self.fleet.send(self.client, self.bits)
-
-    def next_arrival(self):
-        self.client = self.fleet.any.get(timeout=60)
-        return self.given[self.client]
-
-
-def race(method, solved, rounds, clients, times=1, **where):
-    """Run a method on what arrives from real processes; return the seconds of its last step."""
-    n, bits = clients.gradient.size, int(32 * solved.d * times)
-    each = [[("work", clients.gradient[i]), ("send", bits), ("receive", bits)] for i in range(n)]
-    fleet = Fleet(clients, each, again=True, **where)
-    try:
-        channel = Sockets(fleet, bits, n)
-        s = method.start(solved.x_0, channel)
-        while s.k < rounds:
-            x, k = channel.next_arrival()
-            s = method.on_arrival(s, solved.grad(x).mean(axis=0, keepdims=True), k, channel)
-        return time.monotonic() - fleet.begin
     finally:
         fleet.stop()
 
@@ -157,11 +117,3 @@ def test_a_synchronous_method_takes_the_predicted_seconds(name, sent, monkeypatc
     trace = simulate(experiment, seeds=1, budget=budget, network=equal)
     assert taken != pytest.approx(trace.final("seconds").item(), rel=CLOSE)
 
-
-def test_rennala_takes_the_predicted_seconds():
-    solved = problem("quadratic:d=40@4:nonconvex")
-    method, rounds = RennalaSGD(0.1, S=5), 12
-    trace = simulate_events(method, solved, network=NETWORK, seeds=1, budget=Budget(rounds=rounds))
-    clients, predicted = NETWORK.clients(solved.n), trace.final("seconds").item()
-    taken = measured(lambda: race(method, solved, rounds, clients), predicted)
-    assert taken == pytest.approx(predicted, rel=CLOSE)

@@ -1,1 +1,0 @@
-"""Methods whose server acts on every arrival, and the world in which messages arrive."""

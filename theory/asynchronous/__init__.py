@@ -1,1 +1,0 @@
-"""Promised seconds of methods whose server acts on every arrival."""
