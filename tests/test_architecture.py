@@ -60,7 +60,7 @@ LEVELS = [
     ["theory.descent"],
     ["theory.checks.channel"],
     ["theory.checks.method", "theory.checks.theorem"],
-    ["theory.checks", "theory.exact", "theory.export", "theory.discover"],
+    ["theory.checks", "theory.exact", "theory.export"],
     ["theory.tool.draws", "theory.tool.traces"],
     ["theory.tool"],
     ["theory.chains", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
@@ -133,7 +133,6 @@ EXTENSIONS = {
         "theory.worlds.worst_contraction",
         *(f"theory.certificates.{name}" for name in ("worst_instance", "divergence")),
     ],
-    "count": ["solvers.compressors.counting", "certibit.cli.commands.count"],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],
     "descents": [
         "theory.descent",
@@ -148,12 +147,6 @@ EXTENSIONS = {
         *(f"theory.relaxed.{name}" for name in ("clipped_file", "rocq_decrease")),
     ],
     "relaxed": ["theory.relaxed", "figures.text.clipped_descents"],
-    "discover": [
-        "theory.discover",
-        "data.files.kept_lines",
-        "figures.text.discoveries",
-        "certibit.cli.commands.discover",
-    ],
 }
 """What the core does without: folders and modules. The front door names them, but for its type
 checker only."""

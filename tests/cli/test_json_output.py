@@ -78,25 +78,9 @@ SCHEMA = {
     "run": RUN,
     "compare": ["compare", "breast-cancer@9", "gd", "--network", "lte", *FAST],
     "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],
-    "count": ["count", "top-k:2 of 9"],
     "check": ["check", "quadratic:d=4@3", "gd", "--kappa", "9", "--seeds", "2"],
     "certify": ["certify", "gd", "--kappa", "9", "--optimise", "rounds"],
     "chain": ["chain", "gd", "--kappa", "9", "--steps", "2"],
-    "discover": [
-        "discover",
-        "--n",
-        "1",
-        "--kappa",
-        "4",
-        "--up",
-        "none",
-        "--down",
-        "none",
-        "--local",
-        "no",
-        "--constants",
-        "1",
-    ],
 }
 
 

@@ -18,7 +18,6 @@ from certibit.cli import commands, main
 from certibit.cli.words import plain_options
 from certibit.data.errors import Refusal
 from certibit.solvers.store.store import Store
-from certibit.theory.discover.kept_results import KeptResults
 
 ORDERS = [
     ["run", "breast-cancer@9", "locodl", *FAST, "rand-k:2"],
@@ -109,13 +108,12 @@ FRESH = {file.stem for file in COMMAND_FILES if "add_fresh(parser)" in file.read
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("command", sorted(FRESH))
 def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command):
-    for kind in (Store, KeptResults):
-        names = signature(kind)
+    names = signature(Store)
 
-        def told(self, *given, names=names, **named):
-            raise Refusal(f"fresh: {names.bind(*given, **named).arguments.get('fresh', False)}")
+    def told(self, *given, **named):
+        raise Refusal(f"fresh: {names.bind(*given, **named).arguments.get('fresh', False)}")
 
-        monkeypatch.setattr(kind, "__init__", told)
+    monkeypatch.setattr(Store, "__init__", told)
     words = [command, *(["breast-cancer@9", "gd"] if command == "compare" else [])]
     for more, fresh in ((["--fresh"], True), ([], False)):
         assert main([*words, "--output", str(tmp_path), *more]) == 2

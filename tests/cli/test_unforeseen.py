@@ -9,7 +9,6 @@ from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.data.own import own_file
 from certibit.data.own.own_file import load_file
-from certibit.solvers.compressors.counting import counts, described
 
 DEEP = 1500
 LONG = "9" * 400
@@ -33,7 +32,6 @@ def refused(capsys, *words):
          "has a way that goes both ways already"),
         (["compare", PROBLEM, "gd", "--output", "a\0b"], "a word has the character NUL; leave it"),
         (["export", "gd", "a\0b.json"], "a word has the character NUL; leave it out"),
-        (["count", f"rand-k:{LONG} of {LONG}"], "is too long; take at most 12 digits"),
         (["plan", PROBLEM, "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit floats"),
         (["plan", "breast-cancer@3", "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit"),
         (["certify", "gd", "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit floats"),
@@ -42,17 +40,6 @@ def refused(capsys, *words):
 )  # fmt: skip
 def test_odd_words(words, sentence, capsys):
     assert sentence in refused(capsys, *words)
-
-
-def test_large_sets_are_counted_at_once():
-    """Of half of 20,000 entries by logarithms as by the number itself, and of more at all."""
-    bits = [
-        next(count.bits for count in counts(described(f"rand-k:{k} of {d} in sign")) if "number" in
-             count.way)
-        for k, d in ((10_001, 20_002), (10_000, 20_000), (10**11, 10**12 - 1))
-    ]  # fmt: skip
-    assert bits[0] - bits[1] == 10_001 - 10_000 + 2
-    assert bits[2] - 1e11 == pytest.approx(4.69e11, rel=1e-3)  # 10^12 times the entropy of 0.1
 
 
 @pytest.mark.parametrize(

@@ -448,14 +448,3 @@ def test_a_curve_does_not_carry_the_data_of_a_problem_with_a_name(tmp_path):
     traces = [pickle.loads(pickle.dumps(run)).trace() for run in runs.values()]
     assert same(*traces)
     assert len(list(tmp_path.glob("*.npz"))) == 1  # the same key
-
-
-@pytest.mark.long
-def test_a_search_for_methods_in_several_processes(tmp_path, capsys):
-    words = ["discover", "--constants", "1", "--local", "no", "--up", "none", "--down", "none",
-             "--best", "1", "--certificates", "2", "--json"]  # fmt: skip
-    told = []
-    for name, more in (("alone", []), ("two", ["--jobs", "2"])):
-        assert main([*words, "--output", str(tmp_path / name), *more]) == 0
-        told.append(json.loads(capsys.readouterr().out))
-    assert told[0] == told[1]

@@ -1,7 +1,8 @@
 """Predicted seconds against real processes on loopback with shaped links: within 10 %.
 
 Two methods: gradient descent, and LoCoDL with local steps and compressed messages. Disturbances
-only make a run longer, so the shortest of a few runs counts. A machine on which sleeping takes too long is not measured at all.
+only make a run longer, so the shortest of a few runs counts. A machine on which sleeping takes too
+long is not measured at all.
 """
 
 import sys
@@ -116,4 +117,3 @@ def test_a_synchronous_method_takes_the_predicted_seconds(name, sent, monkeypatc
     equal = replace(NETWORK, spread="equal", links="equal")  # a fault: all are as the median
     trace = simulate(experiment, seeds=1, budget=budget, network=equal)
     assert taken != pytest.approx(trace.final("seconds").item(), rel=CLOSE)
-

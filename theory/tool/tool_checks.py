@@ -15,7 +15,6 @@ from certibit.solvers.state import narrow
 from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.tool.compiled import compiled_as_plain
-from certibit.theory.tool.counted import counted_as_sent
 from certibit.theory.tool.dealt import rows_dealt_once
 from certibit.theory.tool.draws.choices import channel_checks
 from certibit.theory.tool.known_proofs import known_proofs
@@ -64,6 +63,5 @@ def of_any_method(seed: int = 0) -> Iterator[Verdict]:
     """Check what does not depend on the method."""
     yield refusals_of_the_tool()
     yield rows_dealt_once(seed)
-    yield counted_as_sent(seed)
     yield known_proofs()
     yield seeds_of_batches()

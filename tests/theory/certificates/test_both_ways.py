@@ -1,6 +1,6 @@
 """Theorem, certificate, exact steps and worst case with compression both ways."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,11 +9,12 @@ from unreduced import unreduced_decrease
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.authoring import Needs, mean
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA, State
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.ledger import Ledger
@@ -24,8 +25,6 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.divergence import divergence
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import worst_instance
-from certibit.theory.discover.grammar import Sentence, Term
-from certibit.theory.discover.method_file import method_class
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
@@ -158,19 +157,23 @@ def test_the_contraction_of_a_dual_is_one(v):
 
 
 UNBIASED = compressor("two-way(rand-k:1;rand-k:1)")
-DAMPED = method_class(
-    Sentence(
-        "gradient",
-        "unbiased",
-        "unbiased",
-        reference=True,
-        memory=True,
-        x=(Term("estimate"),),
-        h=(Term("message", free=True),),
-        damped=True,
-    )
-)(0.02, 0.3, 0.8)
-"""DIANA whose model is broadcast by an unbiased compressor: w <- w + eta C(x - w)."""
+
+
+@dataclass(frozen=True)
+class Damped(EF21PDIANA):
+    """DIANA whose model is broadcast by an unbiased compressor: w <- w + eta C(x - w)."""
+
+    eta: float = 1.0
+    name, needs = "damped", Needs(compressor="unbiased", downlink="unbiased")
+
+    def communicate(self, s, problem, channel):
+        m = channel.uplink(problem.grad(s.w) - s.h)
+        x = s.x - self.gamma * (s.h_mean + mean(m))
+        w = s.w + self.eta * channel.downlink(x - s.w)
+        return State(x, w, s.h + self.beta * m, s.h_mean + self.beta * mean(m))
+
+
+DAMPED = Damped(0.02, 0.3, 0.8)
 
 
 def test_an_unbiased_broadcast_is_certified():
@@ -197,17 +200,7 @@ def test_an_unbiased_broadcast_costs_nothing_only_without_compression():
     What is attained on quadratics of one dimension, any potential has to allow.
     """
     functions = FunctionClass(3, 1.0, 10.0, omega=1.0)
-    plain = method_class(
-        Sentence(
-            "gradient",
-            "unbiased",
-            "unbiased",
-            reference=True,
-            memory=True,
-            x=(Term("estimate"),),
-            h=(Term("message", free=True),),
-        )
-    )(0.03, 0.3)
+    plain = Damped(0.03, 0.3)
     free, some, more = (
         certify(plain, replace(functions, omega_down=omega), potential="search")
         for omega in (0.0, 0.1, 0.5)

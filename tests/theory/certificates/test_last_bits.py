@@ -19,9 +19,6 @@ from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.search import optimise
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.certify_steps import certify_steps
-from certibit.theory.discover.discovery import discover
-from certibit.theory.discover.grammar import sentences
-from certibit.theory.discover.task import FactorTask
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.fixed_points import resting_state
@@ -142,12 +139,6 @@ def longest():
     return largest_step(lambda gamma: replace(method, gamma=gamma), FunctionClass.of(where), 1.0)
 
 
-def discovered():
-    task = FactorTask(2, 10, compressor("rand-k:5"), compressor("top-k:5"), kappa=10.0)
-    tried = [one for one in sentences(1) if one.kind == "contractive up"]
-    return discover(task, tried, best=1, certificates=4, seed=1).found[0].certificate.decrease
-
-
 @pytest.mark.long(keep=1)
 @noise
 @pytest.mark.parametrize(
@@ -156,9 +147,8 @@ def discovered():
         (of_classes, 1e-6),
         (longest, 1e-6),
         (best_parameters, 1e-3),
-        (discovered, 1e-3),
     ],
-    ids=["classes", "step", "parameters", "discovery"],
+    ids=["classes", "step", "parameters"],
 )
 def test_what_is_found_by_certificates_is_the_same(of, accuracy, seed):
     right = known(of)

@@ -14,7 +14,6 @@ from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.checks.examination import check
-from certibit.theory.tool.counted import counted_as_sent
 from certibit.theory.tool.draws.choices import channel_checks
 from certibit.theory.tool.draws.masks import masks_counted
 from certibit.theory.tool.refusals import refusals
@@ -43,10 +42,6 @@ FAULTS = [
           ('need == "unbiased" and not', 'need == "unbiased" and'), on="diana"),
     fault("a word for a number", "theory.catalogue.from_file",
           ("if not _is_of(value, kind):", "if _is_of(value, kind):"), on="diana"),
-    fault("largest of all messages", "solvers.compressors.counting",
-          ("sizes.max(axis=1,", "sizes.max(axis=0,"), on="gd"),
-    fault("no number of the set", "solvers.compressors.counting",
-          ("(math.comb(d, k) - 1).bit_length()", "math.comb(d, k).bit_length()"), on="gd"),
     fault("a class without L_f", "theory.function_class",
           ("L_f=None if self.L_f is None else self.L_f / unit", "L_f=self.L_f / unit"), on="gd"),
     fault("a unit left out", "theory.function_class",
@@ -123,11 +118,6 @@ def test_what_does_not_depend_on_the_method_is_checked_once():
     assert first[-of_any - 1] is not second[-of_any - 1]
     for one, other in zip(first[-of_any:], second[-of_any:], strict=True):
         assert one is other
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_messages_of_any_seed_are_counted_as_sent(seed):
-    assert counted_as_sent(seed).holds
 
 
 def test_a_misfit_that_is_accepted_is_told_in_a_sentence(monkeypatch):
