@@ -92,23 +92,20 @@ lint: .venv/installed-dev types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# Type checkers cannot follow the mapping of the rooms: the built package is checked.
 types: .venv/installed-dev
-	rm -rf build/typed build/lib
-	$(PIP) --no-deps --target build/typed .
-	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p certibit
+	$(BIN)/mypy -p certibit
 
 .venv/installed: pyproject.toml
 	python3 -m venv .venv
-	$(PIP) --editable .
+	$(PIP) --config-settings editable_mode=compat --editable .
 	touch $@
 
 .venv/installed-docs: .venv/installed
-	$(PIP) --editable ".[docs]"
+	$(PIP) --config-settings editable_mode=compat --editable ".[docs]"
 	touch $@
 
 .venv/installed-dev: .venv/installed
-	$(PIP) --editable ".[dev]"
+	$(PIP) --config-settings editable_mode=compat --editable ".[dev]"
 	touch $@
 
 clean:

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -168,11 +167,16 @@ def test_every_folder_is_declared_once(project):
 
 
 def test_every_folder_is_installed(project):
-    """An editable install finds folders that a built package would not have."""
-    settings = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
-    folders = {module.folder for module in project.values()}
-    inside = {name if name.startswith("certibit") else f"certibit.{name}" for name in folders}
-    assert set(settings["tool"]["setuptools"]["packages"]) == inside
+    """The rooms are links in the package, and every folder of files is a package."""
+    assert all(ROOT.joinpath("certibit", room).samefile(ROOT / room) for room in ROOMS[:-1])
+    assert {module.folder for module in project.values()} <= set(project)
+
+
+def test_a_clone_does_not_hide_the_package(tmp_path):
+    """Beside a clone that is named ``certibit``, whose folder is no package."""
+    tmp_path.joinpath("certibit").symlink_to(ROOT)
+    words = [sys.executable, "-c", "import certibit; certibit.METHODS"]
+    subprocess.run(words, cwd=tmp_path, check=True)
 
 
 def test_arrows_run_down(project):
@@ -189,11 +193,9 @@ def test_the_core_knows_no_extension(project):
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_the_core_works_without_an_extension(extension, tmp_path):
     """In a copy of the tree from which the extension is removed."""
-    for room in ROOMS:
-        copy = tmp_path / "certibit" / room if room != "certibit" else tmp_path / room
-        shutil.copytree(
-            ROOT / room, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-        )
+    shutil.copytree(
+        ROOT / "certibit", tmp_path / "certibit", ignore=shutil.ignore_patterns("__pycache__")
+    )
     for prefix in EXTENSIONS[extension]:
         place = tmp_path / "certibit" / prefix.removeprefix("certibit.").replace(".", "/")
         if place.is_dir():
@@ -212,10 +214,6 @@ def test_the_core_works_without_an_extension(extension, tmp_path):
 
 
 CORE = """
-import sys
-
-# that of an editable installation would find what is removed
-sys.meta_path = [one for one in sys.meta_path if "__editable__" not in str(one)]
 import certibit
 from certibit.cli import main
 
