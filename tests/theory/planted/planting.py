@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -20,6 +21,8 @@ from types import CodeType, FunctionType
 from unittest.mock import patch
 
 from certibit.data.files.cache import cache_folder, write_text
+
+_CACHED = type(cache(len))
 
 
 @dataclass(frozen=True)
@@ -102,12 +105,23 @@ def planted(fault: Fault, compiled: bool = False) -> Iterator[None]:
     kept = {name: functions[name].__code__ for name in changed}
     for name in changed:
         functions[name].__code__ = after[name]
+    forget_results()
     try:
         with nullcontext() if compiled else _alone():
             yield
     finally:
         for name in changed:
             functions[name].__code__ = kept[name]
+        forget_results()
+
+
+def forget_results() -> None:
+    """Empty the caches of functions: they keep what right, or wrong, code has returned."""
+    for module in [one for name, one in sys.modules.items() if name.startswith("certibit.")]:
+        for thing in list(vars(module).values()):
+            for one in (thing, *(vars(thing).values() if isinstance(thing, type) else ())):
+                if isinstance(one, _CACHED):
+                    one.cache_clear()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -23,11 +23,12 @@ from attacks import ATTACKS
 from battery import Part, parts, problem_parts, proof_findings, verdicts
 from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
-from planting import Fault, planted
+from planting import Fault, fault, planted
 
 from certibit.cli.words.places import add_place, read_place
 from certibit.figures.pool import Call, in_file, results
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
+from certibit.theory.formulas.coupling import best_coupling
 from certibit.theory.verdict import Verdict
 
 SEEDS, MANY_SEEDS = range(2), range(20)
@@ -156,6 +157,23 @@ def test_fault_is_caught(fault):
     part = CATCHERS.get(fault.name)
     missed = f"{part} does not catch it any more: `make faults` finds and records what does"
     assert next(failures(fault, part), None) is not None, missed if part else "nothing catches it"
+
+
+def test_a_slow_machine_leaves_no_size_out(monkeypatch):
+    """Every look at the clock is a minute later; the fault is seen at the largest size alone."""
+    (one,) = (fault for fault in FAULTS if fault.name == "wire: left out above 100,000 entries")
+    monkeypatch.setattr("time.perf_counter", count(step=60).__next__)
+    assert [part for part, _ in failures(one, "channel")] == ["channel"]
+
+
+def test_neither_right_nor_wrong_results_outlast_a_fault():
+    """The best coupling is kept by a cache."""
+    point = (0.01, 1.0, 0.5, 1.0, 1.0)
+    right = best_coupling(*point)
+    wrong = ("K = p * max(0.0, excess + noise)", "K = 0.0")
+    with planted(fault("no K", "theory.formulas.coupling", wrong, on="locodl")):
+        assert best_coupling(*point) != right
+    assert best_coupling(*point) == right
 
 
 def test_faults_have_names_of_their_own_and_known_subjects():

@@ -23,7 +23,6 @@ from certibit.theory.checks.method.boundary import loose_hypotheses
 from certibit.theory.checks.theorem import written_formulas
 from certibit.theory.checks.theorem.tight import tight_promise
 from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
-from certibit.theory.formulas.coupling import best_coupling
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict
@@ -80,7 +79,6 @@ CASES = [
 
 def rows(name: str) -> Iterator[Verdict]:
     """Yield what is held against the theorems and rules of a card beside their promises."""
-    best_coupling.cache_clear()
     card, experiment = subject(name)
     where = Setting.at(experiment)
     for rule in card.rules:
@@ -95,10 +93,7 @@ def rows(name: str) -> Iterator[Verdict]:
 @pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
 def test_every_card_is_as_it_is_written(name):
-    try:
-        found = list(rows(name))
-    finally:
-        best_coupling.cache_clear()
+    found = list(rows(name))
     assert [verdict.advice for verdict in found if not verdict.holds] == []
     if CARDS[name].theorems:
         assert sum(verdict.points for verdict in found) >= 4
@@ -107,11 +102,8 @@ def test_every_card_is_as_it_is_written(name):
 @pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("missed", "row"), CASES, ids=[fault.name for fault, _ in CASES])
 def test_a_weakened_theorem_is_seen(missed, row):
-    try:
-        with planted(missed):
-            failing = {verdict.check for verdict in rows(missed.subject[0]) if not verdict.holds}
-    finally:
-        best_coupling.cache_clear()
+    with planted(missed):
+        failing = {verdict.check for verdict in rows(missed.subject[0]) if not verdict.holds}
     assert row in failing
 
 
