@@ -1,12 +1,13 @@
 # certibit: `make` sets up and runs the main job, `make test` runs the tests.
 
 BIN := .venv/bin
+OLDEST := .venv-oldest/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 # Tests run on one thread, and keep their compiled files even where the environment forbids it.
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
 
-.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants scaling theory bench report docs test test-all test-cluster lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants scaling theory bench report docs test test-all test-oldest smoke-oldest test-cluster lint types clean
 
 all: demo
 
@@ -75,6 +76,17 @@ test: .venv/installed-dev
 test-all: .venv/installed-dev
 	$(TESTING) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet
 
+# The tests of `make test` with the lowest versions that pyproject.toml allows.
+test-oldest: .venv-oldest/installed
+	$(TESTING) $(OLDEST)/python -m pytest --numprocesses auto --dist loadfile --quiet --quick
+
+# A minute's part of it; a warning is an error.
+smoke-oldest: .venv-oldest/installed
+	PYTHONWARNINGS=error $(OLDEST)/certibit certify gd --n 3 --kappa 10
+	PYTHONWARNINGS=error $(OLDEST)/certibit run breast-cancer@9 diana rand-k:1 --kappa 100 --iterations 50
+	PYTHONWARNINGS=error $(OLDEST)/certibit compare quadratic:d=10@3 gd diana+rand-k:1
+	PYTHONWARNINGS=error $(OLDEST)/certibit check quadratic:d=10@3 diana rand-k:1
+
 # The tests of MPI, SLURM and Dask; what is missing is named, and nothing is installed.
 test-cluster:
 	@$(BIN)/python tests/figures/missing_for_clusters.py
@@ -108,5 +120,11 @@ types: .venv/installed-dev
 	$(PIP) --config-settings editable_mode=compat --editable ".[dev]"
 	touch $@
 
+.venv-oldest/installed: pyproject.toml
+	python3 -m venv --clear .venv-oldest
+	$(OLDEST)/python -m pip install --quiet --disable-pip-version-check uv
+	$(OLDEST)/uv pip install --quiet --python $(OLDEST)/python --resolution lowest-direct --editable ".[test]"
+	touch $@
+
 clean:
-	rm -rf .venv build results docs/atlas docs/gallery *.egg-info
+	rm -rf .venv .venv-oldest build results docs/atlas docs/gallery *.egg-info
