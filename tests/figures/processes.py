@@ -4,7 +4,7 @@ import os
 import time
 
 
-def wait_for(condition, seconds=60.0):
+def wait_for(condition, seconds=300.0):
     """Look again and again until something holds."""
     end = time.monotonic() + seconds
     while not condition():

@@ -224,7 +224,7 @@ BOUNDED = {
     "with many features": ("quadratic:d=600@10", 100.0),
     "with many clients": ("breast-cancer@250", 1e4),
 }
-MOST_SECONDS = 12.0  # of the processor; they take a third of it alone on a machine
+MOST_UNITS = 30.0  # they take a third of it alone on a machine
 
 
 @pytest.mark.long(keep=1)
@@ -232,12 +232,12 @@ MOST_SECONDS = 12.0  # of the processor; they take a third of it alone on a mach
     "name",
     [pytest.param(name, marks=[pytest.mark.long] * ("many" in name)) for name in BOUNDED],
 )
-def test_a_plan_of_all_methods_takes_seconds(name):
+def test_a_plan_of_all_methods_takes_seconds(name, unit):
     selector, kappa = BOUNDED[name]
     start = process_time()
     made = plan(select_problem(selector, kappa=kappa))
     assert {offer.card.name for offer in made.offers} >= {"agd", "gd"}
-    assert process_time() - start < MOST_SECONDS
+    assert process_time() - start < MOST_UNITS * unit
 
 
 def test_measured_runs_keep_to_the_limits_of_a_budget(made):

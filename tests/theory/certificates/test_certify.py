@@ -165,11 +165,11 @@ def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("n", [87, 288])
 @pytest.mark.parametrize("name", LINEAR)
-def test_many_clients_are_no_slower(name, n):
+def test_many_clients_are_no_slower(name, n, unit):
     method, where = by_rule(name, n, 100.0, d=10)
     start = process_time()
     proved = certify(method, where)
-    assert process_time() - start < 2.5
+    assert process_time() - start < 2 * unit
     assert proved.verify() == proved.factor
     theorem = METHODS[name].potential(method, where)
     assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)

@@ -195,10 +195,10 @@ def test_a_few_clients_of_many_show_what_a_method_is(clips, reason):
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
 @pytest.mark.parametrize("n", [10, 10**6])
-def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n):
+def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n, unit):
     card = METHODS[name]
     where = class_setting(card.method, n, kappa, 3.0, None, 1)
     start = process_time()
     found = certify(card.at(where), where, potential="search")
-    assert process_time() - start < 1.5
+    assert process_time() - start < 4 * unit
     assert found.decrease >= 0.99 * certify(card.at(where), where).decrease

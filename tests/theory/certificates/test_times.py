@@ -2,9 +2,7 @@
 
 from time import process_time
 
-import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
 from test_searches_and_theorems import at_a_point
 
 from certibit.theory.catalogue.catalogue import METHODS
@@ -40,15 +38,6 @@ that searches for it. Times are in units of two 60 x 60 matrices of fractions mu
 MORE_STEPS, MORE_TIME = 1.3, 4.0
 """Room for other last bits, and for other machines and what else they do: a busy machine alone
 makes 1.5 of a time."""
-
-
-@pytest.fixture(scope="module")
-def unit():
-    """The seconds of the computation that all times are compared with."""
-    rng = np.random.default_rng(0)
-    numbers = rng.integers(1, 2**62, (2, 2, 3600)).tolist()
-    a, b = (fmpq_mat(60, 60, list(map(fmpq, *pair))) for pair in numbers)
-    return least_time(lambda: a * b)
 
 
 def least_time(computation):

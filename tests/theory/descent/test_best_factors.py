@@ -3,7 +3,6 @@
 from dataclasses import replace
 from time import process_time
 
-import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
@@ -93,14 +92,6 @@ of which 2.9 are a second where they were measured."""
 
 ROOM = 3.0
 """Times what a certificate may take: other machines, and what else they do."""
-
-
-@pytest.fixture(scope="module")
-def unit():
-    """The seconds of the computation that all times are compared with."""
-    numbers = np.random.default_rng(0).integers(1, 2**62, (2, 2, 3600)).tolist()
-    a, b = (fmpq_mat(60, 60, list(map(fmpq, *pair))) for pair in numbers)
-    return min(seconds(lambda: a * b) for _ in range(3))
 
 
 def seconds(computation):

@@ -332,7 +332,7 @@ def test_the_checker_as_a_command(tmp_path):
 
     def said(*options):
         words = [sys.executable, *options, str(PAGE), str(path)]
-        ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         assert (ran.returncode == 0) == ran.stdout.startswith("proved")
         return ran.stdout + ran.stderr
 

@@ -120,13 +120,13 @@ def test_many_clients():
 
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "options"), [("diana", {}), ("scaffold", {"m": 10**4})])
-def test_of_many_clients_it_is_found_on_few(name, options):
+def test_of_many_clients_it_is_found_on_few(name, options, unit):
     card = METHODS[name]
     where = class_setting(card.method, 10**5, 100.0, None, None, 1)
     method = card.at(where, **options)
     start = process_time()
     found = certify(unstated(method), where)
-    assert process_time() - start < 5.0
+    assert process_time() - start < 8 * unit
     stated = certify(method, where, potential="search")
     assert found.decrease == pytest.approx(stated.decrease, rel=1e-2)
 
