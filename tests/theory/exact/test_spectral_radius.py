@@ -24,7 +24,6 @@ def test_a_multiple_eigenvalue(count, size, seed):
     block = np.diag([0.5] * count + [0.3, -0.2]) + size * np.diag(np.ones(count + 1), 1)
     matrix, _ = turned(block, seed)
     assert 0 <= 0.5 - spectral_radius(matrix) < 1e-11
-    assert count < 3 or np.abs(np.linalg.eigvals(matrix)).max() - 0.5 > 1e-8
 
 
 @pytest.mark.parametrize("apart", [1e-10, 1e-6, 1e-3, 0.1])
