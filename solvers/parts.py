@@ -24,9 +24,9 @@ def part_of(
 ) -> Problem:
     """Return the problem with the rows of some clients only, which has their gradients.
 
-    A problem may have a method ``part`` of its own. For other problems the gradients of the part
-    are compared with those of the whole, unless ``compared`` is false; where the gradients of all
-    clients take much memory, those of a hundred clients with those of the first half of them.
+    The gradients of the part are compared with those of the whole, unless ``compared`` is false;
+    where the gradients of all clients take much memory, those of a hundred clients with those of
+    the first half of them.
 
     Raises
     ------
@@ -37,9 +37,6 @@ def part_of(
     if not hasattr(problem, "__dataclass_fields__"):
         raise _indivisible(problem)
     whole: Any = problem
-    if hasattr(whole, "part"):
-        own: Problem = whole.part(np.arange(whole.n)[clients])
-        return own
     changes = {
         field.name: _part(getattr(whole, field.name), problem.n, clients, views)
         for field in fields(whole)
@@ -63,8 +60,6 @@ def _part(x: Any, n: int, clients: Clients, views: bool) -> Any:
         m, own = x.shape[1], np.arange(n)[clients]
         rows = (own[:, None] * m + np.arange(m)).ravel()
         return sparse(x.stacked[rows], len(own))
-    if hasattr(x, "part"):
-        return x.part(np.arange(n)[clients])
     if isinstance(x, Constants):
         return replace(x, L_i=x.L_i[clients])
     if isinstance(x, np.ndarray) and x.ndim > 1 and len(x) == n > 1:

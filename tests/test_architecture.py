@@ -40,7 +40,7 @@ LEVELS = [
     ["data.files", "data.losses"],
     ["data.problems"],
     ["data.relaxed", "data.deep"],
-    ["data.passes", "data.mapped"],
+    ["data.passes"],
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
     ["solvers.simulation"],
@@ -122,7 +122,7 @@ EXTENSIONS = {
     ],
     "processes": ["solvers.processes"],
     "deep": ["data.deep", "solvers.deep", "figures.deep", "certibit.cli.commands.deep"],
-    "cohorts": ["solvers.cohorts", "data.mapped"],
+    "cohorts": ["solvers.cohorts"],
     "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],
     "attained": [

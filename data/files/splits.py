@@ -101,7 +101,9 @@ def similarity(labels: NDArray[np.float64], n: int, s: float, seed: int) -> Indi
 
 
 def split(labels: NDArray[np.float64], n: int, rule: str, seed: int) -> Indices:
-    """Deal rows by the name of a rule: ``shuffled`` or ``similarity:<percent>``.
+    """Deal rows by the name of a rule: ``shuffled``, ``in-order`` or ``similarity:<percent>``.
+
+    ``in-order`` gives each client floor(N / n) consecutive rows.
 
     Raises
     ------
@@ -110,6 +112,9 @@ def split(labels: NDArray[np.float64], n: int, rule: str, seed: int) -> Indices:
     """
     if rule == "shuffled":
         return shuffled(len(labels), n, seed)
+    if rule == "in-order":
+        m = _rows_per_client(len(labels), n)
+        return np.arange(n * m).reshape(n, m)
     kind, _, percent = rule.partition(":")
     try:
         s = float(percent)
@@ -117,7 +122,7 @@ def split(labels: NDArray[np.float64], n: int, rule: str, seed: int) -> Indices:
         kind = ""
     if kind != "similarity":
         raise Refusal(
-            f"the split {rule!r} is unknown; choose shuffled or similarity:<percent>"
+            f"the split {rule!r} is unknown; choose shuffled, in-order or similarity:<percent>"
             " for clients of equal size, or dirichlet:<concentration>"
         )
     return similarity(labels, n, s, seed)
@@ -199,7 +204,7 @@ def divide(dataset: Dataset, n: int, rule: str, seed: int) -> Shares:
     if not dataset.labels:
         raise Refusal(
             f"the split {rule!r} deals the rows of classes and these targets are numbers; "
-            "choose shuffled or similarity:<percent>, or give the client of every row"
+            "choose shuffled, in-order or similarity:<percent>, or give the client of every row"
         )
     try:
         concentration = float(parameter)

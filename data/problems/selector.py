@@ -1,8 +1,6 @@
 """Problems by one string, such as ``a5a@87``, or from rows and targets of your own."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -35,8 +33,6 @@ KAPPA = 1e4
 _MULTINOMIAL = "multinomial"
 _NONCONVEX = "nonconvex"
 _NOISE = "noise"
-_IN_FILES = ("in-order", "column")
-"""Splits of rows that stay in files."""
 _BATCH = "batch"
 _REPLACEMENT = ":replacement"
 
@@ -99,10 +95,9 @@ def problem(
     seed : int
         Seed of the split, or of the random quadratic.
     split : str
-        ``shuffled`` and ``similarity:<percent>`` give every client the same number of rows and
-        discard the remainder; ``dirichlet:<concentration>`` gives different numbers. Rows of a file
-        that may be larger than the memory stay in files of the cache with ``in-order``, consecutive
-        rows, and with ``column:<j>``, where feature j is the number of the client.
+        ``shuffled``, ``in-order`` (consecutive rows) and ``similarity:<percent>`` give every client
+        the same number of rows and discard the remainder; ``dirichlet:<concentration>`` gives
+        different numbers.
     weighting : {"rows", "clients"}
         Whether all rows or all clients have equal weights in f, if clients have different numbers
         of rows.
@@ -159,11 +154,6 @@ def problem(
         return _sampled(made, noise, batch)
     if isinstance(clients, str):
         split, clients = _rule_and_count(clients)
-    if split.partition(":")[0] in _IN_FILES:
-        mapped = _in_files(data, split, nonconvex, noise, storage)(
-            data, _count(clients), split, phi, weighting=weighting, **convexity
-        )
-        return mapped if batch is None else _sampled(mapped.with_rows_in_file(), noise, batch)
     dataset = _dataset(data, y, name, phi, download)
     choice: dict[str, Any] = {**convexity} if nonconvex is None else {"lam": nonconvex}
     choice |= {"seed": seed, "storage": storage}
@@ -187,21 +177,6 @@ def _require_complete(y: Any, clients: Any) -> None:
         raise Refusal(
             "rows of your own come without clients; give clients=9, or the client of every row"
         )
-
-
-def _in_files(data: Any, split: str, *others: object) -> Callable[..., Any]:
-    """Return what makes problems of rows that stay in files; an extension."""
-    if not isinstance(data, str) or others != (None, None, None):
-        raise Refusal(
-            f"the split {split!r} is of the rows of a file, for a convex problem; give the path of "
-            "the file and neither nonconvex, noise nor storage, or another split"
-        )
-    try:
-        made: Callable[..., Any]
-        made = import_module("certibit.data.mapped.mapped_model").mapped_problem
-    except ModuleNotFoundError:
-        raise Refusal("this copy of certibit has no data/mapped; choose another split") from None
-    return made
 
 
 def strongly_convex_problem(data: Any, **options: Any) -> RidgeProblem:

@@ -12,7 +12,9 @@ def labels(N=103, positives=40):
     return np.random.default_rng(0).permutation(values)
 
 
-@pytest.mark.parametrize("rule", ["shuffled", "similarity:0", "similarity:37.5", "similarity:100"])
+@pytest.mark.parametrize(
+    "rule", ["shuffled", "in-order", "similarity:0", "similarity:37.5", "similarity:100"]
+)
 @pytest.mark.parametrize("n", [1, 4, 10, 103])
 def test_equal_shares_without_repetition(rule, n):
     rows = split(labels(), n, rule, seed=5)
@@ -27,6 +29,10 @@ def test_a_split_is_its_seed(rule):
     first, again, other = (split(labels(), 10, rule, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+def test_rows_in_order_are_consecutive():
+    np.testing.assert_array_equal(split(labels(), 10, "in-order", 3).ravel(), np.arange(100))
 
 
 def test_full_similarity_is_the_shuffle():
@@ -95,9 +101,9 @@ def test_the_proportions_are_those_of_dirichlet():
         ("similarity:101", 4, "a similarity of 101 percent; expected a number from 0 to 100"),
         ("similarity:-1", 4, "a similarity of -1 percent; expected a number from 0 to 100"),
         ("similarity:nan", 4, "a similarity of nan percent; expected a number from 0 to 100"),
-        ("similarity:", 4, "the split 'similarity:' is unknown; choose shuffled or"),
-        ("similarity", 4, "the split 'similarity' is unknown; choose shuffled or"),
-        ("other:3", 4, "the split 'other:3' is unknown; choose shuffled or"),
+        ("similarity:", 4, "the split 'similarity:' is unknown; choose shuffled, in-order"),
+        ("similarity", 4, "the split 'similarity' is unknown; choose shuffled, in-order"),
+        ("other:3", 4, "the split 'other:3' is unknown; choose shuffled, in-order"),
     ],
 )
 def test_refusals(rule, n, sentence):

@@ -53,9 +53,8 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
         "--split",
         metavar="RULE",
         default="shuffled",
-        help="how the rows are split over the clients: shuffled, similarity:PERCENT or "
-        "dirichlet:CONCENTRATION; in-order or column:FEATURE read a file without holding it in "
-        "memory",
+        help="how the rows are split over the clients: shuffled, in-order, similarity:PERCENT or "
+        "dirichlet:CONCENTRATION",
     )
     parser.add_argument(
         "--loss",
