@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certibit.data.errors import Refusal
+from certibit.data.files.own_data import own_labels, own_rows
 from certibit.data.problems.selector import problem
 from certibit.figures.comparison.contestants import contestants
 from certibit.solvers.runs.budget import Budget
@@ -107,7 +108,12 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit the model; the clients' rows are their own."""
+        given = X
+        if y is not None and type(y) is not np.ndarray and np.ndim(y) == 1:
+            own_labels(y, "targets y", len(y))  # types and masks, which arrays of sklearn lose
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        own_rows(given)
+        own_labels(y, "targets y", X.shape[0])
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
@@ -156,7 +162,9 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the predictions, (N,) for two classes and else (N, classes)."""
         check_is_fitted(self)
+        given = X
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        own_rows(given)
         scores: NDArray[np.float64] = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -176,10 +184,10 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
-    def _dealt(self, N: int) -> NDArray[Any]:
+    def _dealt(self, N: int) -> Any:
         """Return the client of every row."""
-        if np.ndim(self.clients):
-            return np.asarray(self.clients)
+        if not np.isscalar(self.clients):
+            return self.clients
         n = self.clients
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= N:
             raise Refusal(f"clients = {n!r} for {N} rows; choose from 1 to {N} clients")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import own_labels
 
 Indices = NDArray[np.intp]
 """Row indices of shape (n, m): client, row."""
@@ -165,29 +166,17 @@ def dirichlet(labels: NDArray[Any], n: int, concentration: float, seed: int) -> 
     )
 
 
-def by_client(clients: NDArray[Any], N: int) -> Shares:
+def by_client(clients: Any, N: int) -> Shares:
     """Give every row to the client that its label names, in the order of the sorted labels.
 
     Raises
     ------
     Refusal
-        If there is not one label a row, one is missing, or they have no order.
+        If :func:`~certibit.data.files.own_data.own_labels` refuses the labels, (N,).
     """
-    if clients.shape != (N,):
-        raise Refusal(
-            f"labels of clients of shape {clients.shape} for {N} rows; give one label a row"
-        )
-    missing = np.flatnonzero((clients != clients) | (clients == np.array(None)))  # noqa: PLR0124
-    if missing.size:
-        raise Refusal(
-            f"row {missing[0] + 1} has the label {clients[missing[0]]} among clients; give every "
-            "row its client, or leave the row out"
-        )
-    try:
-        _, inverse = np.unique(clients, return_inverse=True)
-    except TypeError:
-        raise Refusal("labels of clients are of several types; give numbers or words") from None
-    return tuple(np.flatnonzero(inverse == each) for each in range(int(inverse.max()) + 1))
+    _, positions = own_labels(clients, "labels of clients", N)
+    order = np.argsort(positions, kind="stable")
+    return tuple(np.split(order, np.cumsum(np.bincount(positions))[:-1]))
 
 
 def divide(dataset: Dataset, n: int, rule: str, seed: int) -> Shares:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.data.files.own_data import own_numbers
 from certibit.data.noise import StochasticGradients
 
 
@@ -139,5 +140,5 @@ def _described(value: object) -> object:
 
 def start_at(x_0: ArrayLike) -> Array:
     """Return a number, a point (d,) or points (1, d, R) as the start of a problem, (1, d, .)."""
-    start = np.atleast_1d(np.asarray(x_0, dtype=np.float64))
+    start = np.atleast_1d(own_numbers(x_0, "the numbers of the start"))
     return start if start.ndim == 3 else start[None, :, None]

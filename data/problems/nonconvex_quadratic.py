@@ -75,7 +75,7 @@ class NonconvexQuadratic(NonconvexProblem):
                 "below; give matrices with a positive definite average"
             )
         x = vectors[:, ~flat] @ (along[~flat] / eigenvalues[~flat])
-        start = start_at(np.broadcast_to(np.asarray(x_0, dtype=np.float64), x.shape))
+        start = np.broadcast_to(start_at(x_0).ravel(), x.shape).reshape(1, -1, 1)
         return cls(name=name, x_0=start, H=H, b=b[:, :, None], minimiser=x.reshape(1, -1, 1))
 
     @classmethod

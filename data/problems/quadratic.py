@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certibit.data.arrays import Array, add_scaled, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.files.own_data import own_numbers
 from certibit.data.memory import require_memory
 from certibit.data.numbers import require_possible_kappa
 from certibit.data.problem import Constants
@@ -197,7 +198,7 @@ def symmetric_matrices(
     Refusal
         If the shapes do not fit, or a matrix is not symmetric.
     """
-    H, vectors = np.array(H, dtype=np.float64), np.array(vectors, dtype=np.float64)
+    H, vectors = own_numbers(H, "the matrices"), own_numbers(vectors, f"the {name}")
     if H.ndim != 3 or vectors.shape != H.shape[:2] or H.shape[1] != H.shape[2]:
         raise Refusal(
             f"the matrices have the shape {H.shape} and the {name} {vectors.shape};"
@@ -209,7 +210,7 @@ def symmetric_matrices(
 
 
 def _per_client(L: ArrayLike, n: int) -> NDArray[np.float64]:
-    values = np.array(L, dtype=np.float64)
+    values = own_numbers(L, "the numbers L")
     if values.shape not in ((), (n,)):
         raise Refusal(f"L has the shape {values.shape}; give one number or {n}, one per client")
     return np.broadcast_to(values, (n,)).copy()

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array, array_namespace, fetched
 from certibit.data.errors import Refusal
+from certibit.data.files.own_data import own_numbers
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.numbers import require_possible_kappa
 from certibit.data.own.description import state
@@ -89,8 +90,8 @@ class RidgeProblem(ABC):
         Refusal
             If they are others.
         """
-        given = np.asarray(x_0, dtype=np.float64)
-        if given.size != self.d or not np.isfinite(given).all():
+        given = own_numbers(x_0, "the numbers of the start")
+        if given.size != self.d:
             raise Refusal(
                 f"a start of shape {given.shape} for {self.d} features; "
                 f"give {self.d} finite numbers"

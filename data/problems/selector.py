@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def problem(
 
     Parameters
     ----------
-    data : str, array, sparse matrix or data frame
+    data : str, Path, array, sparse matrix or data frame
         ``<data>@<n>`` is logistic regression in the composite view, with data by a name of the
         catalogue or by a path: ``a5a@87``, ``breast-cancer@9``, ``/path/file@20``.
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
@@ -127,9 +128,10 @@ def problem(
     >>> problem(X, y, clients=5, loss="welsch:100")
     NonconvexModel('own data@5', n=5, d=10, lam=0, loss='welsch')
     """
+    data = str(data) if isinstance(data, Path) else data
     if isinstance(data, str) and is_own(data):
-        given = (y, clients, mu, kappa, nonconvex, noise, batch, loss, split)
-        if given != (None, None, None, None, None, None, None, "logistic", "shuffled"):
+        given = (y, clients, mu, kappa, nonconvex, noise, batch)
+        if any(x is not None for x in given) or (loss, split) != ("logistic", "shuffled"):
             raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
         return _from_file(data)
     _require_number("mu", mu, 0.001)
@@ -154,6 +156,8 @@ def problem(
         return _sampled(made, noise, batch)
     if isinstance(clients, str):
         split, clients = _rule_and_count(clients)
+    elif np.isscalar(clients):
+        clients = _count(clients)
     dataset = _dataset(data, y, name, phi, download)
     choice: dict[str, Any] = {**convexity} if nonconvex is None else {"lam": nonconvex}
     choice |= {"seed": seed, "storage": storage}
@@ -165,7 +169,7 @@ def problem(
     if counted:
         shares = divide(dataset, int(clients), split, seed)
     else:
-        shares, split = by_client(np.asarray(clients), len(dataset.b)), "given"
+        shares, split = by_client(clients, len(dataset.b)), "given"
     choice |= {"weighting": weighting, "split": split}
     return _sampled(_of_shares(dataset, shares, phi, choice), noise, batch)
 
@@ -336,10 +340,10 @@ def _rule_and_count(clients: str) -> tuple[str, int]:
 
 def _count(clients: Any) -> int:
     """Return a number of clients."""
-    try:
-        return int(clients)
-    except (TypeError, ValueError):
-        raise Refusal(f"clients = {clients!r}; expected a whole number here") from None
+    number = whole(clients) if isinstance(clients, str) else clients
+    if isinstance(number, bool) or not isinstance(number, int | np.integer):
+        raise Refusal(f"clients = {clients!r}; expected a whole number here")
+    return int(number)
 
 
 def _loss(loss: str | Loss) -> Loss | None:

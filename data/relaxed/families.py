@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.files.own_data import own_numbers
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import start_at
@@ -64,7 +65,7 @@ class Tilted(_Family):
         Refusal
             If the tilts do not add up to 0, or do not fit the starting point.
         """
-        tilts = np.asarray(b, dtype=np.float64)
+        tilts = own_numbers(b, "the tilts")
         tilts = tilts[:, :, None] if tilts.ndim == 2 else tilts
         start = start_at(x_0)
         if tilts.ndim != 3 or tilts.shape[1] != start.shape[1]:
@@ -116,7 +117,7 @@ class Multiples(_Family):
         Refusal
             If the mean of the factors is not 1.
         """
-        factors = np.asarray(c, dtype=np.float64)
+        factors = own_numbers(c, "the factors")
         if abs(factors.mean() - 1) > 1e-12:
             raise Refusal(f"the mean of the factors is {factors.mean():g}; it must be 1")
         start = start_at(x_0)
@@ -155,7 +156,7 @@ def crossed_cosh(X: ArrayLike, noise: Noise | None = None) -> Tilted:
 
     X is a number, or an array (1, 1, R) for R runs.
     """
-    X = np.asarray(X, dtype=np.float64).reshape(1, 1, -1)
+    X = own_numbers(X, "the numbers X").reshape(1, 1, -1)
     start = np.concatenate([X, -X], axis=1)
     return Tilted.of(Cosh(), [[3, 0], [-3, 0], [0, 3], [0, -3]], start, noise)
 
@@ -168,7 +169,7 @@ def tilted_wells(
     The b_i are kappa times random unit vectors in +- pairs; kappa is a number, or an array
     (1, 1, R) for R runs.
     """
-    scale = np.asarray(kappa, dtype=np.float64).reshape(1, 1, -1)
+    scale = own_numbers(kappa, "the numbers kappa").reshape(1, 1, -1)
     return Tilted.of(Well(), scale * unit_vectors(n // 2, d, seed=0), np.full(d, 3.0), noise)
 
 
@@ -187,7 +188,7 @@ def hard_instances(
     Delta, eps : float
         The gap at the start of the third, and the gradient norm that is aimed at.
     """
-    M = np.asarray(M, dtype=np.float64).reshape(1, 1, -1)
+    M = own_numbers(M, "the numbers M").reshape(1, 1, -1)
     explosion = (1 + np.log(M * L1 / L0)) / L1
     bias = (1 + np.log(5 * M * L1 / L0)) / L1
     w = 2 * eps / L0

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.files.own_data import own_numbers
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import start_at
@@ -74,7 +75,7 @@ class Quartics(RelaxedProblem):
         Refusal
             If an H is not positive.
         """
-        values = np.asarray(H, dtype=np.float64).reshape(1, 1, -1)
+        values = own_numbers(H, "the numbers H").reshape(1, 1, -1)
         if not (values > 0).all():
             raise Refusal(f"H = {values.min()} is not possible; give positive numbers")
         return cls(x_0=start_at(x_0), noise=noise, H=values, minimiser=_largest_root(values))

@@ -1,5 +1,7 @@
 """Rows of one's own become the same problem whatever they are stored in, at clients of any size."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas
 import pytest
@@ -10,12 +12,15 @@ from sklearn.linear_model import PoissonRegressor, Ridge
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.libsvm import load
+from certibit.data.files.own_data import own_rows
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.problems.heterogeneity import heterogeneity
 from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.ridge_problem import mean_gradient
 from certibit.data.problems.selector import problem
+from certibit.estimator import FederatedLogisticRegression
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.standard_normal((40, 4)) * (GENERATOR.random((40, 4)) < 0.7)
@@ -153,14 +158,14 @@ def test_sorted_labels_are_more_heterogeneous_than_shuffled_ones():
         (X, None, {"clients": 4}, "rows of your own come without targets; give y, one a row"),
         (X, Y, {}, "rows of your own come without clients; give clients=9, or the client"),
         ("breast-cancer@9", Y, {}, "the problem 'breast-cancer@9' comes with its targets; leave"),
-        (X, Y[:3], {"clients": 4}, "targets y of shape (3,) for 40 rows; give one target a row"),
+        (X, Y[:3], {"clients": 4}, "targets y of shape (3,) for 40 rows; give one a row"),
         (X[0], Y, {"clients": 4}, "rows X of shape (4,); give a matrix with one row an example"),
         (0 * X, Y, {"clients": 4}, "rows X of shape (40, 4) have no entry but zeros; give some"),
-        (X * np.nan, Y, {"clients": 4}, "the rows X have a value that is not finite; fill it or"),
-        ([["u"], ["v"]], [1, 2], {"clients": 1}, "the rows X are <U1, not numbers; encode or"),
+        (X * np.nan, Y, {"clients": 4}, "rows X have the value nan in row 1; fill it or"),
+        ([["u"], ["v"]], [1, 2], {"clients": 1}, "rows X have the value 'u' in row"),
         (X, np.arange(40), {"clients": 4}, "the targets y are of 40 classes and logistic takes"),
         (X, 0 * NUMBERS, {"clients": 4}, "the targets y are all of one class and logistic takes"),
-        (X, np.where(X[:, 0] > 0, np.nan, 1.0), {"clients": 4}, "the targets y have a value that"),
+        (X, np.where(X[:, 0] > 0, np.nan, 1.0), {"clients": 4}, "targets y have the value nan in"),
         ("quadratic:d=3@2", None, {"loss": "huber"}, "a quadratic has no rows, so no loss and no"),
         (X, Y, {"clients": [1, 2]}, "labels of clients of shape (2,) for 40 rows; give one"),
         (X, Y, {"clients": 50}, "50 clients for 40 rows; choose from 1 to 40 clients"),
@@ -168,8 +173,8 @@ def test_sorted_labels_are_more_heterogeneous_than_shuffled_ones():
         (X, Y, {"clients": "dirichlet:x@3"}, "the split 'dirichlet:x' cannot be read; expected"),
         (X, Y, {"clients": "dirichlet:1@x"}, "clients = 'x'; expected a whole number here"),
         (X, Y, {"clients": "dirichlet:1"}, "clients = 'dirichlet:1' does not say how"),
-        (X, Y, {"clients": ["a", None] * 20}, "row 2 has the label None among clients; give every"),
-        (X, Y, {"clients": [1.0, 2.0, np.nan, 1.0] * 10}, "row 3 has the label nan among clients"),
+        (X, Y, {"clients": ["a", None] * 20}, "labels of clients have the value None"),
+        (X, Y, {"clients": [1.0, 2.0, np.nan, 1.0] * 10}, "labels of clients have the value nan"),
         (X, Y, {"clients": np.array(["a", 1] * 20, object)}, "labels of clients are of several"),
         (X, Y, {"clients": "pathological:2@4"}, "the split 'pathological:2' is unknown; choose"),
         (X, Y, {"clients": "dirichlet:1e-4@9"}, "dirichlet:0.0001 leaves one of 9 clients"),
@@ -183,3 +188,163 @@ def test_refusals(rows, y, choice, sentence):
     with pytest.raises(Refusal) as refusal:
         problem(rows, y, **{"mu": 0.1} | choice)
     assert str(refusal.value).startswith(sentence)
+
+
+def masked(values):
+    """Return values of which the second is masked."""
+    return np.ma.MaskedArray(values, np.arange(np.size(values)).reshape(np.shape(values)) == 1)
+
+
+WRONG_NUMBERS = {
+    "masked": (masked, "have masked values"),
+    "list of masked": (lambda x: list(masked(x)), "have masked values"),
+    "complex": (lambda x: x + 1j, "of the type complex128; give numbers"),
+    "list of complex": (lambda x: (x + 1j).tolist(), "of the type complex; give numbers"),
+    "dates": (lambda x: x.astype("M8[D]"), "of the type datetime64; give numbers"),
+    "durations": (lambda x: x.astype("m8[s]"), "of the type timedelta64; give numbers"),
+    "durations of objects": (lambda x: x.astype("m8[D]").astype(object), "of the type timedelta"),
+    "words": (lambda x: x.astype(str), "of the type str_; give numbers"),
+    "words in a list": (lambda x: [*x[:-1].tolist(), *x[-1:].astype(str).tolist()], "type str"),
+    "None": (lambda x: np.where(x == x.flat[0], None, x), "have the value None in row 1; fill"),
+    "nullable": (lambda x: pandas.DataFrame(x, dtype="Float64").where(x != x.flat[0]).squeeze(),
+                 "in row 1; fill it or leave the row out"),
+    "NaN": (lambda x: np.where(x == x.flat[-1], np.nan, x), "have the value nan in row 6; fill"),
+    "set": (lambda x: set(x.flat), "of the type set; give an array"),
+    "generator": (iter, "give an array, a list or a data frame"),
+    "records": (lambda x: x.astype([("a", float)]), "of the type void; give numbers"),
+    "integers of 400 digits": (lambda x: [10**400 + each.astype(int).astype(object) for each in x],
+                               "have a number beyond those of 64 bits"),
+}  # fmt: skip
+WRONG_ROWS = {
+    **WRONG_NUMBERS,
+    "ragged": (lambda x: [each[: 1 + k % 2].tolist() for k, each in enumerate(x)],
+               "cannot be read as an array (setting an array element with a sequence); give"),
+    "sparse and complex": (lambda x: scipy.sparse.csr_array(x + 1j), "of the type complex128"),
+    "sparse with NaN": (lambda x: scipy.sparse.coo_array(np.where(x == x[4, 1], np.nan, x)),
+                        "have the value nan in row 5; fill"),
+}  # fmt: skip
+CLASSES = ["ill", "well", "ill", "well", "well", "ill"]
+WRONG_LABELS = {
+    "None": ([*CLASSES[:5], None], "have the value None in row 6; fill it or leave the row out"),
+    "NaN among words": ([*CLASSES[:5], np.nan], "have the value nan in row 6; fill it"),
+    "NaN of objects": (np.array([0, 1, 1, 0, 1, np.nan], object), "have the value nan in row 6"),
+    "NaT": (np.array(["2020", "2021"] * 2 + ["2020", "NaT"], "M8[Y]"), "value NaT in row 6"),
+    "nullable words": (pandas.array([*CLASSES[:5], None], "string"), "in row 6; fill it"),
+    "nullable numbers": (pandas.array([1, 2, 2, 1, 1, None], "Int64"), "in row 6; fill it"),
+    "nullable truth": (pandas.array([True, False] * 2 + [True, None], "boolean"), "in row 6; fill"),
+    "categories": (pandas.Categorical([*CLASSES[:5], None]), "have the value nan in row 6; fill"),
+    "masked": (masked([1, 2, 1, 2, 1, 2]), "have masked values"),
+    "infinite": (np.array([0, 1, 1, 0, 1, np.inf], object), "have the value inf in row 6"),
+    "numbers and words": ([1, "1"] * 3, "are of several types (int, str); give one type"),
+    "numbers and truth": ([1, True, 0] * 2, "are of several types (bool, int); give one type"),
+    "complex": ([1j, 1.0] * 3, "of the type complex; give numbers"),
+    "lists": ([[1], [1, 2]] * 3, "of the type list; give numbers"),
+    "set": ({1, 2, 3, 4, 5, 6}, "of the type set; give an array, a list or a data frame"),
+    "dictionary": (dict.fromkeys(range(6), 1), "of the type dict; give an array"),
+    "too few": (CLASSES[:5], "of shape (5,) for 6 rows; give one a row"),
+}
+FEW = np.arange(1.0, 13.0).reshape(6, 2)
+
+
+def assert_refused(sentence, function, *arguments, **options):
+    """One sentence, and no warning that something was lost."""
+    with pytest.raises(Refusal) as refusal:
+        function(*arguments, **options)
+    assert sentence in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", WRONG_ROWS)
+@pytest.mark.parametrize("loss", ["logistic", "multinomial", "least-squares", "welsch"])
+def test_rows_are_never_reinterpreted(kind, loss):
+    wrong, sentence = WRONG_ROWS[kind]
+    assert_refused(sentence, problem, wrong(FEW), [1, 2] * 3, clients=2, loss=loss)
+
+
+@pytest.mark.parametrize("kind", WRONG_NUMBERS)
+def test_targets_and_constants_are_never_reinterpreted(kind):
+    wrong, sentence = WRONG_NUMBERS[kind]
+    y = wrong(FEW[:, 0])
+    assert_refused(sentence, problem, FEW, y, clients=2, loss="huber:1", mu=0.1)
+    assert_refused(sentence, Quadratic.random(2, 6).started_at, y)
+    matrices = wrong(np.eye(6)[None] * 3)
+    if kind not in ("NaN", "nullable"):
+        assert_refused(sentence, Quadratic.from_arrays, matrices, FEW[None, :, 0])
+
+
+@pytest.mark.parametrize("kind", WRONG_LABELS)
+@pytest.mark.parametrize("loss", ["logistic", "multinomial", "smoothed-hinge"])
+def test_labels_are_never_reinterpreted(kind, loss):
+    labels, sentence = WRONG_LABELS[kind]
+    assert_refused(f"targets y {sentence}" if sentence[:4] == "have" else sentence,
+                   problem, FEW, labels, clients=2, loss=loss)  # fmt: skip
+    assert_refused(sentence, problem, FEW, CLASSES, clients=labels, loss=loss)
+
+
+@pytest.mark.parametrize("kind", WRONG_LABELS)
+def test_clients_of_files_and_of_the_estimator_are_the_same(kind, tmp_path):
+    labels, sentence = WRONG_LABELS[kind]
+    path = tmp_path / "rows"
+    path.write_text("1 1:1\n2 1:2\n" * 3)
+    assert_refused(sentence, problem, path, clients=labels)
+    estimator = FederatedLogisticRegression(clients=labels)
+    assert_refused(sentence, estimator.fit, FEW, CLASSES)
+
+
+@pytest.mark.parametrize(
+    "kind", ["masked", "list of masked", "dates", "durations", "words", "words in a list"]
+)
+def test_the_estimator_takes_no_other_rows(kind):
+    """Scikit-learn refuses the other kinds itself."""
+    wrong, sentence = WRONG_ROWS[kind]
+    estimator = FederatedLogisticRegression("agd", None)
+    assert_refused(sentence, estimator.fit, wrong(FEW), CLASSES)
+    estimator.fit(FEW, CLASSES)
+    assert_refused(sentence, estimator.predict, wrong(FEW))
+
+
+@pytest.mark.parametrize("kind", ["None", "nullable words", "masked", "numbers and words"])
+def test_the_estimator_takes_no_other_labels(kind):
+    labels, sentence = WRONG_LABELS[kind]
+    assert_refused(sentence, FederatedLogisticRegression("agd", None).fit, FEW, labels)
+
+
+@pytest.mark.parametrize("clients", [True, np.True_, 2.0, "x@True"])
+@pytest.mark.parametrize("data", ["quadratic:d=3", FEW])
+def test_a_number_of_clients_is_whole(clients, data):
+    y = CLASSES if data is FEW else None
+    assert_refused("expected a whole number here", problem, data, y, clients=clients)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [FEW.astype(np.float32), FEW.astype(np.int8), FEW.astype(object), pandas.DataFrame(FEW),
+     pandas.DataFrame(FEW, dtype="Int64"), [tuple(map(Fraction, row)) for row in FEW.tolist()],
+     np.ma.MaskedArray(FEW), scipy.sparse.coo_array(FEW.astype(np.int8))],
+    ids=lambda rows: type(rows).__name__,
+)  # fmt: skip
+def test_numbers_of_any_type_are_read(rows):
+    expected = problem(FEW, CLASSES, clients=2, mu=0.1)
+    assert problem(rows, CLASSES, clients=2, mu=0.1).fingerprint == expected.fingerprint
+
+
+def test_duplicate_entries_are_added_up_as_64_bit_numbers():
+    rows = scipy.sparse.coo_array((np.array([100, 100, 1], np.int8), ([0, 0, 1], [0, 0, 0])))
+    assert own_rows(rows).toarray().ravel().tolist() == [200.0, 1.0]
+
+
+def test_dates_and_durations_are_labels():
+    days = np.array(["2020-01-01", "2020-01-02"] * 3, "M8[D]")
+    for labels in (days, days.astype(object).tolist(), days - days[0]):
+        assert problem(FEW, labels, clients=labels, mu=0.1).n == 2
+
+
+def test_a_path_comes_with_its_targets(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text("1 1:1\n2 1:2\n" * 3)
+    assert problem(path, clients=2, mu=0.1).fingerprint == problem(f"{path}@2", mu=0.1).fingerprint
+    assert_refused("comes with its targets; leave y out", problem, path, [1, 2] * 3, clients=2)
+    assert_refused("expected <data>@<clients>, such as a5a@87", problem, path)
+
+
+def test_targets_beside_a_file_of_ones_own_are_refused(tmp_path):
+    assert_refused("is complete; leave out", problem, f"{tmp_path}/own.py:made", FEW[:, 0])
