@@ -19,7 +19,7 @@ from certibit.data.losses.base import Loss
 from certibit.data.losses.weighted_losses import WeightedLosses
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
-from certibit.data.problems.rows import Rows, largest_eigenvalue, stored
+from certibit.data.problems.rows import Rows, largest_eigenvalue, require_possible, stored
 from certibit.data.problems.solution import cached_solution, minimiser
 
 Weighting = Literal["rows", "clients"]
@@ -221,8 +221,10 @@ def weighted_rows(
     Raises
     ------
     Refusal
-        If the targets do not fit the loss, or the loss is seen to be less smooth than it states.
+        If the targets do not fit the loss, the loss is seen to be less smooth than it states, or
+        the numbers or the memory do not suffice.
     """
+    require_possible(dataset, len(shares), loss.outputs)
     expected = loss.accepts(dataset.b)
     if expected:
         raise Refusal(f"the targets do not fit the loss {loss.name}; expected {expected}")

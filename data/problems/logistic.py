@@ -22,10 +22,15 @@ from certibit.data.losses.logistic_loss import (
     logistic_divergence,
     sigmoid,
 )
-from certibit.data.memory import require_memory
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
-from certibit.data.problems.rows import DenseRows, Rows, largest_eigenvalue, stored
+from certibit.data.problems.rows import (
+    DenseRows,
+    Rows,
+    largest_eigenvalue,
+    require_possible,
+    stored,
+)
 from certibit.data.problems.solution import cached_solution, minimiser
 
 
@@ -97,9 +102,7 @@ class LogisticRegression(RidgeProblem):
         with threadpool_limits(1):  # several threads lose on matrices of this size
             indices = deal(dataset.b, n, split, seed)
             m = indices.shape[1]
-            d = dataset.A.shape[1]
-            numbers = 2 * n * d + (n * m * d if storage == "dense" else 0)
-            require_memory(numbers, f"{dataset.name} with {d} features over {n} clients")
+            require_possible(dataset, n)
             chosen = indices.reshape(-1)
             signs = scipy.sparse.diags_array(dataset.b[chosen])
             matrix = scipy.sparse.csr_array(signs @ dataset.A[chosen])

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, add_scaled, array_namespace, fetched
 from certibit.data.batch_rows import GatheredDense, GatheredSparse, Sparse, gathering_pays
 from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.memory import require_memory
 from certibit.data.own.description import state
 
 STORAGES = ("dense", "sparse")
@@ -31,6 +33,8 @@ to 0.7 times as long in all, at 0.05 0.8 to 6 times in 8. The ninth, 10 clients 
 100 features, gains from about 0.7 on only.
 """
 
+_LARGEST = 1e50
+"""The largest entry and the largest target, and one over the least."""
 _DENSE_SIDE = 1000
 """Up to this size of the Gram matrix it is decomposed; beyond, Lanczos."""
 
@@ -202,7 +206,7 @@ def stored(matrix: "scipy.sparse.csr_array", n: int, storage: str | None = None)
     Raises
     ------
     Refusal
-        If the storage is unknown.
+        If the storage is unknown, or the machine has not the memory for a dense stack.
     """
     if storage is None:
         total, d = matrix.shape
@@ -214,7 +218,33 @@ def stored(matrix: "scipy.sparse.csr_array", n: int, storage: str | None = None)
             f"the storage {storage!r} is unknown; choose one of {', '.join(STORAGES)}"
             " or leave it out to have it chosen by the density"
         )
-    return dense(matrix, n) if storage == "dense" else sparse(matrix, n)
+    if storage == "sparse":
+        return sparse(matrix, n)
+    total, d = matrix.shape
+    require_memory(total * d, f"a dense stack of {total} rows with {d} features")
+    return dense(matrix, n)
+
+
+def require_possible(dataset: Dataset, n: int, outputs: int = 1) -> None:
+    """Refuse data whose squares are no 64-bit numbers, or that need more memory than there is.
+
+    The memory is that of two vectors of every client, with so many predictions a row.
+
+    Raises
+    ------
+    Refusal
+        If the largest entry of the rows, or the largest target, is not from 1e-50 to 1e50; or if
+        the machine has not the memory.
+    """
+    for what, values in (("entry of the rows", dataset.A.data), ("target", dataset.b)):
+        largest = float(np.abs(values).max(initial=0.0))
+        if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+            raise Refusal(
+                f"the largest {what} of {dataset.name} is {largest:.3g}, too far from 1 for "
+                f"products of 64-bit numbers; scale to between {1 / _LARGEST:g} and {_LARGEST:g}"
+            )
+    d = outputs * dataset.A.shape[1]
+    require_memory(2 * n * d, f"{dataset.name} with {d} features over {n} clients")
 
 
 def largest_eigenvalue(matrix: "scipy.sparse.csr_array") -> float:

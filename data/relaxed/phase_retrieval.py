@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.memory import require_memory
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import start_at
@@ -44,10 +45,11 @@ class PhaseRetrieval(RelaxedProblem):
         Raises
         ------
         Refusal
-            If m < d: L0 would not be finite.
+            If m < d, as L0 would not be finite; or if the machine has not the memory.
         """
         if m < d:
             raise Refusal(f"m = {m} rows per client are too few for d = {d}; give at least {d}")
+        require_memory(n * m * d, f"{n} clients with {m} rows of {d} features")
         generator = np.random.default_rng(seed)
         signal, start = generator.standard_normal((2, d))
         return cls(

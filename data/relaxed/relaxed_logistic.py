@@ -10,6 +10,7 @@ import scipy
 
 from certibit.data.arrays import Array, array_namespace, fetched
 from certibit.data.errors import Refusal
+from certibit.data.memory import require_memory
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import start_at
@@ -42,7 +43,14 @@ class MarginLogistic(RelaxedProblem):
         cls, n: int, m: int, d: int, *, margin: float = 0.5, seed: int = 0,
         noise: Noise | None = None,
     ) -> Self:  # fmt: skip
-        """Make one whose margin is that of the first unit vector; runs start at 0."""
+        """Make one whose margin is that of the first unit vector; runs start at 0.
+
+        Raises
+        ------
+        Refusal
+            If the machine has not the memory.
+        """
+        require_memory(n * m * d, f"{n} clients with {m} rows of {d} features")
         rows = np.random.default_rng(seed).standard_normal((n, m, d))
         rows[:, :, 0] = margin + np.abs(rows[:, :, 0])
         return cls(x_0=start_at(np.zeros(d)), noise=noise, rows=rows, margin=margin)
@@ -127,6 +135,7 @@ class RobustLogistic(RelaxedProblem):
         """
         if m < 4 * d:
             raise Refusal(f"m = {m} rows are too few for d = {d}; give at least {4 * d}")
+        require_memory(m * d, f"{m} rows of {d} features")
         rows = np.random.default_rng(seed).standard_normal((1, m, d))
         start = start_at(np.zeros(d + 1))
         problem = cls(

@@ -15,6 +15,7 @@ from numpy.polynomial import Polynomial
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.data.memory import require_memory
 from certibit.data.relaxed.polynomials import smallest_offset
 
 
@@ -362,6 +363,7 @@ def _curved(t: Array) -> Array:
 
 def unit_vectors(pairs: int, d: int, seed: int) -> Array:
     """Return random unit vectors in +- pairs, (2 pairs, d, 1); their sum is 0."""
+    require_memory(2 * pairs * d, f"{2 * pairs} vectors of {d} features")
     vectors = np.random.default_rng(seed).standard_normal((pairs, d, 1))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.concatenate([vectors, -vectors])
