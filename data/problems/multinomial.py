@@ -32,9 +32,12 @@ class MultinomialRegression(LinearModel):
         products = self._collect(self.weights[..., None] / self.n * turned)
         return xp.sum(products, axis=0, keepdims=True) + self.ridge * v
 
+    def row_slopes(self, x: Array) -> Array:
+        """Gradients of w_is phi in the predictions, at (n, d K, R) or (1, d K, R): (n, m, K, R)."""
+        return self.weights[..., None] * self.loss.slope(self._predict(x), self.targets)
+
     def _bare_grad(self, x: Array, ridge: float) -> Array:
-        slopes = self.loss.slope(self._predict(x), self.targets)
-        return self._collect(self.weights[..., None] * slopes) + ridge * x
+        return self._collect(self.row_slopes(x)) + ridge * x
 
     def _bare_value(self, x: Array) -> Array:
         return self._mean(self.loss.value(self._predict(x), self.targets))

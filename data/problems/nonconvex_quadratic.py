@@ -69,7 +69,8 @@ class NonconvexQuadratic(NonconvexProblem):
         eigenvalues, vectors = np.linalg.eigh(average)
         least = _ROUNDING * np.abs(H).max() * len(average)
         along, flat = vectors.T @ pull, eigenvalues <= least
-        if eigenvalues[0] < -least or np.abs(along[flat]).max(initial=0.0) > least:
+        most = _ROUNDING * np.abs(b).max() * len(average)
+        if eigenvalues[0] < -least or np.abs(along[flat]).max(initial=0.0) > most:
             raise Refusal(
                 f"the average has the least eigenvalue {eigenvalues[0]:.3g} and is not bounded "
                 "below; give matrices with a positive definite average"

@@ -1,16 +1,21 @@
-"""The solution of a problem, computed once to rounding level and kept in the user's cache."""
+"""The solution of a problem, computed once to rounding level and kept in the user's cache.
 
+Rounding is measured against the summands of a gradient, not against their sum: where the rows of
+balanced data cancel, the sum is itself rounding.
+"""
+
+import math
 import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from certibit.data.errors import DamagedFileError
+from certibit.data.errors import DamagedFileError, Refusal
 from certibit.data.files.archive import load_arrays, load_or_set_aside, save_arrays
 from certibit.data.files.cache import cache_folder
 from certibit.data.problems.ridge_problem import RidgeProblem, mean_gradient
@@ -22,6 +27,8 @@ _DENSE_FEATURES = 2000
 """Up to this many features Newton's method factorises the Hessian; beyond, conjugate gradients."""
 
 _ITERATIONS = 200
+_SOLVED = 1e-13
+"""The gradient at a solution, in relation to its summands, is at most this, or rounding."""
 
 P = TypeVar("P", bound=RidgeProblem)
 
@@ -30,7 +37,8 @@ def minimiser(problem: RidgeProblem) -> Point:
     """Minimise f + g by Newton's method, until rounding stops the gradient from shrinking.
 
     Steps are halved until the value decreases enough, as long as the decrease promised is above
-    the rounding of the value; then full steps are taken while the gradient norm halves.
+    the rounding of the value; then full steps are taken while the gradient norm halves. The
+    solution is 0 where the gradient at 0 is a rounding error.
 
     Parameters
     ----------
@@ -43,11 +51,13 @@ def minimiser(problem: RidgeProblem) -> Point:
 
     Raises
     ------
-    ArithmeticError
+    Refusal
         If the gradient does not get down to rounding level.
     """
     x = np.zeros((1, problem.d, 1))
     gradient = mean_gradient(problem, x)
+    if np.linalg.norm(gradient) <= _rounding(problem) * _summands(problem, x):
+        return x
     for _ in range(_ITERATIONS):
         step = _newton_step(problem, x, gradient)
         descent = float(-np.vdot(gradient, step))
@@ -62,9 +72,10 @@ def minimiser(problem: RidgeProblem) -> Point:
     x = _refined(problem, x)
     if not _is_solution(problem, x):
         norm = np.linalg.norm(mean_gradient(problem, x))
-        raise ArithmeticError(
-            f"Newton's method stopped at the gradient norm {norm:.1e} on {problem.name}, far above"
-            " rounding; scale its features"
+        raise Refusal(
+            f"Newton's method stopped at the gradient norm {norm:.1e} on {problem.name}, above the "
+            f"rounding of its summands, {_summands(problem, x):.1e}; scale its features, or "
+            "correct the slope of a loss of your own"
         )
     return x
 
@@ -114,10 +125,31 @@ def _refined(problem: RidgeProblem, x: Point) -> Point:
 
 
 def _is_solution(problem: RidgeProblem, x: Point) -> bool:
-    """Whether the gradient is at rounding level, beside that at 0 and what x adds to it."""
-    at_zero = np.linalg.norm(mean_gradient(problem, np.zeros_like(x)))
-    scale = at_zero + problem.constants.L_f * np.linalg.norm(x)
-    return bool(np.linalg.norm(mean_gradient(problem, x)) <= 1e-13 * scale < np.inf)
+    """Whether the gradient is at rounding level, beside its summands."""
+    level = max(_SOLVED, _rounding(problem)) * _summands(problem, x)
+    return bool(np.linalg.norm(mean_gradient(problem, x)) <= level < np.inf)
+
+
+def _summands(problem: Any, x: Point) -> float:
+    """Return the sum of the norms of the rows' gradients at 0, and of what x adds to them.
+
+    A row's is w |phi'(0; b)| |a|, divided by n; with several predictions, |phi'| is summed. Without
+    rows it is that of a client.
+    """
+    zero = np.zeros_like(x)
+    if hasattr(problem, "rows"):
+        slopes = np.abs(problem.row_slopes(zero))
+        slopes = slopes.reshape(*slopes.shape[:2], -1).sum(axis=2, keepdims=True)
+        norms = slopes * np.sqrt(problem.rows.squared_norms)
+    else:
+        norms = np.linalg.norm(problem.grad(zero), axis=1)
+    return float(norms.sum() / problem.n + problem.constants.L_f * np.linalg.norm(x))
+
+
+def _rounding(problem: Any) -> float:
+    """Return the relative error of a sum of so many rows of either sign."""
+    rows = math.prod(problem.rows.shape[:2]) if hasattr(problem, "rows") else problem.n
+    return float(np.finfo(np.float64).eps * max(8.0, math.sqrt(rows)))
 
 
 def _value(problem: RidgeProblem, x: Point) -> float:

@@ -206,7 +206,8 @@ WRONG_NUMBERS = {
     "words": (lambda x: x.astype(str), "of the type str_; give numbers"),
     "words in a list": (lambda x: [*x[:-1].tolist(), *x[-1:].astype(str).tolist()], "type str"),
     "None": (lambda x: np.where(x == x.flat[0], None, x), "have the value None in row 1; fill"),
-    "nullable": (lambda x: pandas.DataFrame(x, dtype="Float64").where(x != x.flat[0]).squeeze(),
+    "nullable": (lambda x: pandas.DataFrame(x).astype("Float64")
+                 .mask(lambda frame: frame == x.flat[0]).squeeze(axis=1),
                  "in row 1; fill it or leave the row out"),
     "NaN": (lambda x: np.where(x == x.flat[-1], np.nan, x), "have the value nan in row 6; fill"),
     "set": (lambda x: set(x.flat), "of the type set; give an array"),
@@ -266,8 +267,8 @@ def test_targets_and_constants_are_never_reinterpreted(kind):
     y = wrong(FEW[:, 0])
     assert_refused(sentence, problem, FEW, y, clients=2, loss="huber:1", mu=0.1)
     assert_refused(sentence, Quadratic.random(2, 6).started_at, y)
-    matrices = wrong(np.eye(6)[None] * 3)
     if kind not in ("NaN", "nullable"):
+        matrices = wrong(np.eye(6)[None] * 3)
         assert_refused(sentence, Quadratic.from_arrays, matrices, FEW[None, :, 0])
 
 

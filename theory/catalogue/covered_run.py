@@ -21,7 +21,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.points import Callback, RecordedPotential
-from certibit.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import MEASURES, Trace
 from certibit.solvers.simulation.experiment import Experiment, fitted_view, is_convex
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
@@ -32,6 +32,8 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import EXACT, ConvergenceTheorem
 from certibit.theory.worlds.fixed_points import fixed_point
 
+_SOLVED = 1e-30
+"""An f - f* or |grad f|^2 that is rounding."""
 _TARGET = 1e-6
 """The accuracy at which runs without a budget end."""
 
@@ -170,11 +172,24 @@ def usual_measure(problem: Problem) -> str:
 
 
 def measure_at_start(problem: Problem, measure: str) -> float:
-    """Return f - f* or |grad f|^2 at the start of runs; the largest, if these differ."""
+    """Return f - f* or |grad f|^2 at the start of runs; the largest, if these differ.
+
+    Raises
+    ------
+    Refusal
+        If it is 0 up to rounding.
+    """
     x = problem.x_0
     if measure == "squared_gradient":
-        return float(np.max(host(squared_norm(mean(problem.grad(x)) + problem.grad_g(x)))))
-    return float(np.max(host(problem.gap(x))))
+        start = float(np.max(host(squared_norm(mean(problem.grad(x)) + problem.grad_g(x)))))
+    else:
+        start = float(np.max(host(problem.gap(x))))
+    if start < _SOLVED:
+        raise Refusal(
+            f"{MEASURES[measure]} is {start:.3g} at the start of {problem.name}, which is its "
+            "solution; give other data, or another start by started_at"
+        )
+    return start
 
 
 def lyapunov_record(potential: Potential, setting: Setting) -> RecordedPotential:
