@@ -1,6 +1,7 @@
 """From the words of a command line to its exit code.
 
-Tables go to stdout, progress and warnings to stderr.
+Tables go to stdout, progress and warnings to stderr. With ``--json`` stdout has the JSON alone:
+whatever else is printed, by a user's code or a process of it, goes to stderr.
 """
 
 import argparse
@@ -9,11 +10,10 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext, redirect_stderr
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from functools import partial
 from importlib import import_module
-from io import StringIO
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -33,6 +33,18 @@ _DOMAIN = re.compile("math domain error|expected a (nonnegative|positive) input"
 def run_words(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process, and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:  # it is closed, as stdout may be
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        print("certibit: stdout is closed; send it to a file or to /dev/null", file=sys.stderr)
+        return WRONG_INPUT
+    stdout: Any = _Stream(sys.stdout, "stdout")
+    stderr: Any = _Stream(sys.stderr)
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        return _status(words, stderr)
+
+
+def _status(words: list[str], stderr: "_Stream") -> int:
     debug = "--debug" in words
     # more threads only wait for each other; numpy reads this when it is imported
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -43,14 +55,13 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
         warnings.showwarning = _show_warning
         warnings.simplefilter("always", OutsideTheoremWarning)
         try:
-            chosen = _parser().parse_args([word for word in words if word != "--debug"])
-            with redirect_stderr(_Log(sys.stderr)) if chosen.quiet else nullcontext():
+            chosen = _parsed([word for word in words if word != "--debug"])
+            stderr.is_quiet = chosen.quiet
+            with _json_alone() if getattr(chosen, "json", False) else nullcontext():
                 raise_at_interrupts()
                 status: int | None = chosen.command(chosen)
             sys.stdout.flush()
             return status or 0
-        except BrokenPipeError:  # the reader of our output has left, such as head
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except KeyboardInterrupt as interrupt:
             print(f"certibit: interrupted {interrupt}".rstrip(), file=sys.stderr)
             return INTERRUPTED
@@ -66,7 +77,6 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
             return CONTRADICTION if isinstance(error, ContradictionError) else WRONG_INPUT
         finally:
             end_at_interrupts()
-    return 0
 
 
 def _sentence(error: BaseException) -> str:
@@ -94,18 +104,78 @@ def _own_place(error: BaseException) -> str:
     return f" in {place}" if place else ""
 
 
-class _Log(StringIO):
-    """A stream that reports to be no terminal, so that no progress bar is drawn."""
+class _Stream:
+    """A stream that goes on in /dev/null once its reader has left, as ``head`` does.
 
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__()
-        self._stream = stream
+    Parameters
+    ----------
+    stream : file
+    name : str, optional
+        Of a stream whose other faults, such as a full disk, are refused; else they are ignored.
+    result : file, optional
+        Where a result is printed instead.
+    """
+
+    def __init__(self, stream: TextIO, name: str = "", result: "_Stream | None" = None) -> None:
+        self._stream, self._name = stream, name
+        self.result, self.is_quiet = result or self, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        return self._stream.write(text)
+        """Write a text."""
+        return self._done(self._stream.write, text) or len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._done(self._stream.flush)
 
     def isatty(self) -> bool:
-        return False
+        """Whether it is a terminal; with ``--quiet`` no, so that no progress is drawn."""
+        return not self.is_quiet and self._stream.isatty()
+
+    def _done(self, act: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return act(*arguments)
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            if self._name and not isinstance(error, BrokenPipeError):
+                raise Refusal(
+                    f"{self._name} cannot be written ({error.strerror}); send it to another file"
+                ) from None
+
+
+@contextmanager
+def _json_alone() -> Iterator[None]:
+    """Send what is printed to stderr, also by other processes, but for a result."""
+    stdout, stderr = sys.stdout, sys.stderr
+    try:
+        number, other = stdout.fileno(), stderr.fileno()
+    except OSError:  # streams of tests and notebooks
+        apart: Any = _Stream(stderr, result=stdout)  # type: ignore[arg-type]
+        with redirect_stdout(apart):
+            yield
+        return
+    stdout.flush()
+    with os.fdopen(os.dup(number), "w", encoding="utf-8") as file:
+        result = _Stream(file, "stdout")
+        os.dup2(other, number)
+        try:
+            apart = _Stream(stderr, result=result)
+            with redirect_stdout(apart):
+                yield
+            result.flush()
+        finally:
+            sys.__stdout__.flush() if sys.__stdout__ else None
+            os.dup2(file.fileno(), number)
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    try:
+        return _parser().parse_args(words)
+    finally:  # help has been printed
+        sys.stdout.flush()
 
 
 class _ShowVersion(argparse.Action):

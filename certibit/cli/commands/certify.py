@@ -1,14 +1,13 @@
 """The command ``certify``: prove the worst-case convergence rate of one method."""
 
 import argparse
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_json
+from certibit.cli.words.plain_options import add_json, print_json
 from certibit.cli.words.relaxed import add_relaxed, certify_relaxed, is_relaxed
 from certibit.cli.words.subject import (
     add_subject,
@@ -88,7 +87,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
         more.append(("optimum", optimum_summary(optimum, weight), lambda: f"\n{best()}"))
     if chosen.json:
         summary = account_summary(found) | {name: value for name, value, _ in more}
-        print(json.dumps(summary, allow_nan=False))
+        print_json(summary)
     else:
         writes: list[Callable[[], str]] = [
             partial(describe_account, found),

@@ -1,14 +1,13 @@
 """The command ``chain``: prove the rate of several steps and the bits of whole runs."""
 
 import argparse
-import json
 import math
 from contextlib import suppress
 from functools import partial
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_json, count
+from certibit.cli.words.plain_options import add_json, count, print_json
 from certibit.cli.words.subject import CertifiedSubject, add_subject, certify_subject, read_subject
 from certibit.data.errors import Refusal
 from certibit.data.problems.selector import strongly_convex_problem
@@ -74,7 +73,7 @@ def chain_steps(chosen: argparse.Namespace) -> int:
         summary["bits"] = bits_summary(bits)
         writes.append(partial(describe_bits, bits))
     if chosen.json:
-        print(json.dumps(summary, allow_nan=False))
+        print_json(summary)
     else:
         print("\n".join(map(for_terminal, writes)))
     return 0 if found.decrease > 0 else FAILED

@@ -19,7 +19,7 @@ from certibit.cli.words.options import (
     read_experiment,
     read_limits,
 )
-from certibit.cli.words.plain_options import add_json, add_seeds
+from certibit.cli.words.plain_options import add_json, add_seeds, print_result
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts
@@ -68,7 +68,7 @@ def check_method(chosen: argparse.Namespace) -> int:
         ((text, holds),) = pool.results([call], place)
     else:
         text, holds = examined(chosen, weight, budget)
-    print(text)
+    print_result(text)
     return 0 if holds else FAILED
 
 

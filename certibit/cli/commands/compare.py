@@ -1,7 +1,6 @@
 """The command ``compare``: compare the bits, rounds and gradients of several methods."""
 
 import argparse
-import json
 
 from certibit.cli.words.options import (
     add_downlink_weight,
@@ -23,6 +22,7 @@ from certibit.cli.words.plain_options import (
     add_output,
     add_seeds,
     file_to_write,
+    print_json,
     read_output,
 )
 from certibit.cli.words.progress import progress_bar
@@ -105,7 +105,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
             named=(chosen.problem, tuple(problem_options(chosen).items())),
         )
     if chosen.json:
-        print(json.dumps(found.summary(weight), allow_nan=False))
+        print_json(found.summary(weight))
     else:
         print(for_terminal(lambda: found.table(weight)))
     if chosen.report is not None:

@@ -1,12 +1,11 @@
 """The command ``list``: print the names of methods, compressors and data sets."""
 
 import argparse
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from certibit.cli.words.plain_options import add_json
+from certibit.cli.words.plain_options import add_json, print_json
 from certibit.data.files.manifest import NAMES as DATASETS
 from certibit.data.losses.loss_selector import LOSSES
 from certibit.data.terminal import for_terminal, paragraph
@@ -38,7 +37,7 @@ def list_names(chosen: argparse.Namespace) -> None:
         "splits": list(_SPLITS),
     }
     if chosen.json:
-        print(json.dumps({"methods": _methods()} | names, allow_nan=False))
+        print_json({"methods": _methods()} | names)
         return
     print(for_terminal(lambda: _text(**names)))
 

@@ -1,7 +1,6 @@
 """The command ``plan``: compute the cost that theorems promise for every method."""
 
 import argparse
-import json
 
 from certibit.cli.words.options import (
     NETWORK,
@@ -16,7 +15,7 @@ from certibit.cli.words.options import (
     read_problem,
     read_until,
 )
-from certibit.cli.words.plain_options import add_json, count, file_to_write
+from certibit.cli.words.plain_options import add_json, count, file_to_write, print_json
 from certibit.data.terminal import for_terminal
 from certibit.figures.plan.plan_table import plan_summary, plan_text
 from certibit.theory.plan.planning import BEST, plan
@@ -78,7 +77,7 @@ def plan_methods(chosen: argparse.Namespace) -> None:
         made = made.certified()
     measured = made.measured(seeds=_SEEDS, budget=limits) if chosen.run else None
     if chosen.json:
-        print(json.dumps(plan_summary(made, measured, weight), allow_nan=False))
+        print_json(plan_summary(made, measured, weight))
     else:
         print(for_terminal(lambda: plan_text(made, chosen.rows, measured, weight)))
     if chosen.plot:

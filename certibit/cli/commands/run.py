@@ -1,7 +1,6 @@
 """The command ``run``: run one method on one problem."""
 
 import argparse
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -20,7 +19,12 @@ from certibit.cli.words.options import (
     read_network,
     read_until,
 )
-from certibit.cli.words.plain_options import add_json, add_seeds, folder_to_write
+from certibit.cli.words.plain_options import (
+    add_json,
+    add_seeds,
+    folder_to_write,
+    print_json,
+)
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
@@ -129,7 +133,7 @@ def run_method(chosen: argparse.Namespace) -> None:
         told = summary(experiment, trace, accuracies, weight, measure)
         if ranks is not None:
             told["mpi"] = ranks.moved
-        print(json.dumps(told, allow_nan=False))
+        print_json(told)
         return
     print(for_terminal(lambda: describe(experiment)), end="\n\n")
     print(for_terminal(lambda: cost_table(trace, accuracies, weight, measure)))

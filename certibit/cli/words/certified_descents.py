@@ -1,13 +1,13 @@
 """The command ``certify`` for certified descents, and for factors with stochastic gradients."""
 
 import argparse
-import json
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import read_downlink_weight
+from certibit.cli.words.plain_options import print_json
 from certibit.cli.words.subject import CertifiedSubject
 from certibit.data.errors import Refusal
 from certibit.data.problems.selector import problem
@@ -59,7 +59,7 @@ def certify_descents(chosen: argparse.Namespace, subject: CertifiedSubject) -> i
         )
     if chosen.json:
         optimum = {"optimum": cheapest_summary(best)} if best else {}
-        print(json.dumps(descent_summary(found) | optimum, allow_nan=False))
+        print_json(descent_summary(found) | optimum)
     else:
         print(for_terminal(partial(describe_descent, found)))
         if best:

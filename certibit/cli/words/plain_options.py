@@ -1,9 +1,12 @@
 """Options of numbers, files and folders; this module imports nothing slow."""
 
 import argparse
+import json
 import os
+import sys
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.numbers import whole
@@ -23,6 +26,16 @@ def count(text: str) -> int:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def print_json(value: Any) -> None:
+    """Print the JSON object of ``--json``."""
+    print_result(json.dumps(value, allow_nan=False))
+
+
+def print_result(text: str) -> None:
+    """Print a text to stdout, also where ``--json`` keeps other texts away from it."""
+    print(text, file=getattr(sys.stdout, "result", sys.stdout))
 
 
 def add_fresh(parser: argparse.ArgumentParser) -> None:

@@ -1,11 +1,11 @@
 """The words for certificates over (L0, L1)-smooth functions, which an extension computes."""
 
 import argparse
-import json
 from functools import partial
 from typing import Any
 
 from certibit.cli.words.exit_codes import FAILED
+from certibit.cli.words.plain_options import print_json
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 from certibit.solvers.registry import extension
@@ -81,7 +81,7 @@ def certify_relaxed(chosen: argparse.Namespace) -> int:
     accounts = _extension("certibit.theory.relaxed.clipped_account")
     found = accounts.clipped_account(method, functions, *dissimilarity)
     if chosen.json:
-        print(json.dumps(texts.clipped_summary(found), allow_nan=False))
+        print_json(texts.clipped_summary(found))
     else:
         print(for_terminal(partial(texts.describe_clipped, found)))
     return 0 if found.certificate.c > 0 else FAILED
