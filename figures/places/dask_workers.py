@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from certibit.figures.places.delivery import MOST_DEATHS, LostJobError, Traceabl
 _LOOK = 0.2
 _RECONNECT = 300.0
 """Seconds in which a scheduler that has gone may come back."""
+_SILENT, _PATIENCE = 5.0, 3600.0
+"""Seconds without a worker after which that is said, and after which it is refused."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +41,36 @@ class DaskWorkers:
         Raises
         ------
         Refusal
-            If dask is missing, or no scheduler answers.
+            If dask is missing, no scheduler answers, or it has no workers for an hour.
+
+        Warns
+        -----
+        UserWarning
+            If the scheduler has no workers for some seconds, or was started again.
         """
         client = self._client()
         waiting, deaths = list(jobs), dict.fromkeys(jobs, 0)
         given: dict[int, Any] = {}
+        since, said = time.monotonic(), False
         try:
             while waiting or given:
                 if client.status != "running":
                     waiting = sorted([*given, *waiting])
                     given.clear()
                     client = self._again(client)
-                while waiting and len(given) < _workers(client):
+                workers = _workers(client)
+                if workers != 0:
+                    since, said = time.monotonic(), False
+                elif time.monotonic() - since > _PATIENCE:
+                    raise Refusal(f"{self._without_workers} for {_PATIENCE / 60:g} minutes")
+                elif time.monotonic() - since > _SILENT and not said:
+                    warnings.warn(
+                        f"{self._without_workers}, which are waited for {_PATIENCE / 60:g} minutes",
+                        stacklevel=2,
+                    )
+                    said = True
+                most = -1 if workers is None else max(1, workers)  # one, for which some are started
+                while waiting and len(given) < most:
                     place = waiting.pop(0)
                     given[place] = client.submit(deliver, jobs[place], pure=False, retries=0)
                 time.sleep(_LOOK)
@@ -82,13 +103,26 @@ class DaskWorkers:
         except (OSError, ValueError) as error:
             raise Refusal(f"no dask scheduler answers at {self.address}: {error}") from None
 
+    @property
+    def _without_workers(self) -> str:
+        return (
+            f"the dask scheduler at {self.address} has no workers; start some, by such as `dask "
+            f"worker {self.address}`"
+        )
+
     def _again(self, client: Any) -> Any:
         """Return a client of the scheduler that has been started again."""
         client.close()
         deadline = time.monotonic() + _RECONNECT
         while True:
             try:
-                return self._client()
+                client = self._client()
+                warnings.warn(
+                    f"the dask scheduler at {self.address} was started again; start its workers "
+                    "again, too",
+                    stacklevel=3,
+                )
+                return client
             except Refusal:
                 if time.monotonic() > deadline:
                     raise
@@ -98,12 +132,12 @@ class DaskWorkers:
 _CANCELLED, _SUSPECTED = object(), object()
 
 
-def _workers(client: Any) -> int:
-    """Return how many workers there are, at least one; 0 while the scheduler has gone."""
+def _workers(client: Any) -> int | None:
+    """Return how many workers there are; None while the scheduler has gone."""
     try:
-        return max(1, len(client.nthreads()))
+        return len(client.nthreads())
     except OSError:
-        return 0
+        return None
 
 
 def _outcome(future: Any) -> Any:

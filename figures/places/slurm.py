@@ -2,7 +2,9 @@
 
 import logging
 import shutil
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +19,9 @@ _LOOK, _GRACE = 1.0, 10.0
 _MINUTES = 24 * 60
 _NOTICE = 30
 """Seconds before the wall time at which a task is queued again, or a quarter of a short one."""
+_ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _ENDS = 1000
 """How often a task that has run into its wall time goes on from its checkpoint."""
 
@@ -59,16 +64,20 @@ class Slurm:
     def outcomes(self, jobs: Mapping[int, Traceable[Any]]) -> Iterator[tuple[int, Any]]:
         """Submit arrays of jobs and yield what becomes of each; see ``Place``.
 
+        Tasks are cancelled if this process is ended by SIGINT, SIGTERM or SIGHUP.
+
         Raises
         ------
         Refusal
             If submitit or SLURM is missing.
         """
         executor = self._executor()
-        tasks = self._submitted(executor, dict(jobs))
+        tasks: dict[int, Any] = {}
         gone: dict[int, float] = {}
         deaths = dict.fromkeys(jobs, 0)
+        ended = _handled(_end, None, signal.SIG_IGN, signal.default_int_handler)
         try:
+            self._submit(executor, jobs, tasks)
             while tasks:
                 time.sleep(_LOOK)
                 queued, dead = self._queued(), {}
@@ -85,10 +94,13 @@ class Slurm:
                             yield place, _lost(task)
                         else:
                             dead[place] = jobs[place]
-                tasks |= self._submitted(executor, dead)
+                self._submit(executor, dead, tasks)
         finally:
+            former = _handled(signal.SIG_IGN, None)
             for task in tasks.values():
                 task.cancel(check=False)
+            _restore(former)
+            _restore(ended)
 
     def _executor(self) -> Any:
         try:
@@ -112,11 +124,21 @@ class Slurm:
             executor.update_parameters(slurm_array_parallelism=self.array_parallelism)
         return executor
 
-    def _submitted(self, executor: Any, jobs: Mapping[int, Traceable[Any]]) -> dict[int, Any]:
+    def _submit(
+        self, executor: Any, jobs: Mapping[int, Traceable[Any]], tasks: dict[int, Any]
+    ) -> None:
+        """Submit an array of jobs and add its tasks; a signal meanwhile is handled afterwards."""
         if not jobs:
-            return {}
-        tasks = executor.map_array(Requeued(), list(jobs.values()))
-        return dict(zip(jobs, tasks, strict=True))
+            return
+        late: list[int] = []
+        former = _handled(lambda number, frame: late.append(number), None, signal.SIG_IGN)
+        try:
+            submitted = executor.map_array(Requeued(), list(jobs.values()))
+            tasks.update(zip(jobs, submitted, strict=True))
+        finally:
+            _restore(former)
+        for number in late:
+            signal.raise_signal(number)
 
     def _queued(self) -> set[str] | None:
         """Return the tasks of this user that wait or run; None if SLURM does not answer."""
@@ -125,6 +147,29 @@ class Slurm:
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         return None if asked.returncode else set(asked.stdout.split())
+
+
+def _handled(handler: Any, *left: Any) -> dict[int, Any]:
+    """Handle the signals that end a process, but for those whose handler is left.
+
+    Returns the former handlers; none outside the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    former = {number: signal.getsignal(number) for number in _ENDING}
+    former = {number: known for number, known in former.items() if known not in left}
+    for number in former:
+        signal.signal(number, handler)
+    return former
+
+
+def _restore(former: Mapping[int, Any]) -> None:
+    for number, handler in former.items():
+        signal.signal(number, handler)
+
+
+def _end(number: int, frame: Any) -> None:
+    raise SystemExit(128 + number)
 
 
 def _outcome(task: Any) -> Any:

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import socket
@@ -26,7 +27,7 @@ from certibit.data.errors import FailedJobsError, Refusal
 from certibit.data.problems.selector import problem
 from certibit.figures.comparison.compare import ContestantRun, compare
 from certibit.figures.comparison.contestants import contestants
-from certibit.figures.places import dask_workers, delivery
+from certibit.figures.places import dask_workers, delivery, slurm
 from certibit.figures.places.dask_workers import DaskWorkers
 from certibit.figures.places.delivery import Stored, deliver
 from certibit.figures.places.slurm import Slurm
@@ -183,8 +184,95 @@ def test_a_scheduler_that_is_started_again_gets_what_is_left(scheduler, monkeypa
     dask = scheduler(restarts=True)
     monkeypatch.setenv(SCHEDULER, "tcp://some:1")
     jobs = [Value(number) for number in range(5)]
-    assert dict(traces(jobs)) == {number: number**2 for number in range(5)}
+    with pytest.warns(UserWarning, match="tcp://some:1 was started again; start its workers again"):
+        assert dict(traces(jobs)) == {number: number**2 for number in range(5)}
     assert dask.clients == 3
+
+
+class Idle:
+    """A client of a scheduler whose workers come after some looks."""
+
+    status = "running"
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    def nthreads(self):
+        self.looks -= 1
+        return {} if self.looks > 0 else {"one": 1}
+
+    def submit(self, function, job, **options):
+        class Task:
+            status = property(lambda task: "pending" if self.looks > 0 else "finished")
+            result = partial(function, job)
+
+        return Task()
+
+    def close(self):
+        pass
+
+
+def test_a_scheduler_without_workers_is_named_once(scheduler, monkeypatch):
+    """Workers that come later do the jobs."""
+    scheduler()
+    monkeypatch.setattr(sys.modules["distributed"], "Client", lambda address: Idle(50))
+    monkeypatch.setattr(dask_workers, "_SILENT", 0.0)
+    told = "tcp://some:1 has no workers; start some, by such as `dask worker tcp://some:1`"
+    coming = traces([Value(2), Value(3)], DaskWorkers("tcp://some:1"))
+    with pytest.warns(UserWarning, match=re.escape(told)) as warned:
+        assert dict(coming) == {0: 4, 1: 9}
+    assert len(warned) == 1
+
+
+def test_no_workers_are_refused_after_a_stated_time(scheduler, monkeypatch):
+    scheduler()
+    monkeypatch.setattr(sys.modules["distributed"], "Client", lambda address: Idle(10**9))
+    monkeypatch.setattr(dask_workers, "_PATIENCE", 0.06)
+    with pytest.raises(Refusal, match=r"tcp://some:1 has no workers; .* for 0.001 minutes"):
+        list(traces([Value(2)], DaskWorkers("tcp://some:1")))
+
+
+class Queue:
+    """An executor whose tasks wait for ever; at some stages it sends a signal to this process."""
+
+    def __init__(self, number, stages):
+        self.number, self.stages, self.waiting = number, stages, {}
+
+    def reached(self, stage):
+        if stage in self.stages:
+            signal.raise_signal(self.number)
+
+    def map_array(self, function, jobs):
+        self.waiting = {str(k): job for k, job in enumerate(jobs)}
+        self.reached("submission")
+        return [SimpleNamespace(job_id=name, cancel=partial(self.cancel, name),
+                                paths=SimpleNamespace(result_pickle=Path("none")))
+                for name in self.waiting]  # fmt: skip
+
+    def queued(self):
+        self.reached("wait")
+        return set(self.waiting)
+
+    def cancel(self, name, check):
+        self.reached("cancel")
+        del self.waiting[name]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("stages", [["submission"], ["wait"], ["wait", "cancel"]], ids=str)
+def test_a_signal_cancels_what_is_queued(monkeypatch, name, stages):
+    number = getattr(signal, name)
+    queue = Queue(number, stages)
+    monkeypatch.setattr(slurm, "_LOOK", 0.0)
+    monkeypatch.setattr(Slurm, "_executor", lambda place: queue)
+    monkeypatch.setattr(Slurm, "_queued", lambda place: queue.queued())
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    with pytest.raises((SystemExit, KeyboardInterrupt)) as end:
+        list(traces([Value(1), Value(2), Value(3)], Slurm(Path())))
+    assert queue.waiting == {}
+    assert name == "SIGINT" or end.value.code == 128 + number
+    after = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    assert before == after
 
 
 def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
