@@ -100,9 +100,10 @@ class Loss(ABC):
         ------
         Refusal
             If it is above the smoothness, or below the least that the loss states, at one of these
-            points.
+            points; or if the loss computes in less than 64 bits.
         """
         z, targets = _looked_at(b)
+        self._require_64_bits(z, targets)
         with np.errstate(all="ignore"):  # a curvature may overflow far away
             found = np.asarray(self.curvature(z, targets)) + 0 * z
         low = -self.weak_convexity
@@ -117,6 +118,16 @@ class Loss(ABC):
                     f"the curvature of the loss {self.name} is {found.flat[place]:.6g} at "
                     f"z = {z.flat[place]:.6g} and b = {targets.flat[place]:.6g}, {said}; give a "
                     f"{'loss and the bounds of its curvature' if low else _CONVEX}"
+                )
+
+    def _require_64_bits(self, z: Array, b: Array) -> None:
+        for function in ("value", "slope", "curvature"):
+            with np.errstate(all="ignore"):
+                kind = np.asarray(getattr(self, function)(z, b)).dtype
+            if kind not in (np.float64, np.int64, np.bool_):
+                raise Refusal(
+                    f"the {function} of the loss {self.name} is {kind} where predictions "
+                    "are float64; compute it in the type of the predictions"
                 )
 
     def require_bounded_below(self, b: Array) -> None:

@@ -216,3 +216,17 @@ def test_a_loss_that_is_not_convex_is_refused():
 @pytest.mark.parametrize("loss", ALL, ids=repr)
 def test_the_smoothness_of_the_losses_here_is_not_refused(loss):
     loss.require_smooth(np.repeat(targets_of(loss), 40))
+
+
+@pytest.mark.parametrize("function", ["value", "slope", "curvature"])
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.complex128])
+@pytest.mark.parametrize("choice", [{}, {"nonconvex": 0.1}])
+def test_a_loss_that_computes_in_another_type_is_refused(function, kind, choice):
+    def rounded(self, z, b):
+        return getattr(Huber, function)(self, z, b).astype(kind)
+
+    short = type("Short", (Huber,), {function: rounded, "name": "short"})()
+    told = f"of the loss short is {np.dtype(kind)} where predictions are float64; compute it in"
+    X = np.arange(8.0).reshape(4, 2)
+    with pytest.raises(Refusal, match=told):
+        problem(X, [1.0, 2.0, 0.0, 4.0], clients=2, loss=short, **choice)

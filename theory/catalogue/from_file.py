@@ -41,8 +41,8 @@ def card_from_file(path: Path, name: str = "") -> Card:
         return cards["CARD"]
     if name in cards:
         return cards[name]
-    if not name and len(methods) == 1:
-        (name,) = methods
+    if not name and len(set(methods.values())) == 1:  # a class may have several names
+        name = next(iter(methods))
     if name not in methods:
         there = ", ".join([*methods, *cards]) or "none, write class NAME(Method)"
         missing = f"no method {name}" if name else f"{len(methods)} methods and no CARD"

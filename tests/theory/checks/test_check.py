@@ -266,6 +266,17 @@ def test_what_is_wrong_with_a_file_is_said(capsys, tmp_path, text, words, senten
     assert sentence in capsys.readouterr().err
 
 
+def test_a_class_with_two_names_is_one_method(capsys, own):
+    path = Path(own())
+    path.write_text(f"{path.read_text()}\nMETHOD = Also = Own\n", encoding="utf-8")
+    told = set()
+    for name in ("", ":METHOD", ":Also", ":Own"):
+        words = ["run", PROBLEM[0], f"{path}{name}", "--set", "gamma=0.1", *PROBLEM[1:], "--json"]
+        assert main([*words, "--until", "1e-3"]) == 0
+        told.add(capsys.readouterr().out)
+    assert len(told) == 1
+
+
 def test_settings_are_read():
     assert read_settings(METHODS["gradskip"].method, ["q=(1, 0.5)"]) == {"q": (1, 0.5)}
     assert read_settings(METHODS["adiana"].method, ["variant=II"]) == {"variant": "II"}
