@@ -62,8 +62,9 @@ def own_rows(X: Any) -> "scipy.sparse.csr_array":
     Refusal
         If they are something else.
     """
-    if scipy.sparse.issparse(X) and X.ndim == 2:
-        entries: Any = X.tocoo()
+    is_sparse: bool = scipy.sparse.issparse(X)
+    if is_sparse and X.ndim == 2:
+        entries = X.tocoo()
         data = own_numbers(entries.data, "rows X", entries.row)
         A = scipy.sparse.csr_array((data, (entries.row, entries.col)), shape=X.shape)
     else:

@@ -15,6 +15,7 @@ from certibit.data.memory import require_memory
 from certibit.data.numbers import require_possible_kappa
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem
+from certibit.data.problems.rows import require_products
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -204,6 +205,8 @@ def symmetric_matrices(
             f"the matrices have the shape {H.shape} and the {name} {vectors.shape};"
             " give (n, d, d) and (n, d)"
         )
+    require_products(H, "entry of the matrices")
+    require_products(vectors, f"entry of the {name}")
     if not np.array_equal(H, np.matrix_transpose(H)):
         raise Refusal("a matrix is not symmetric; give (H + H') / 2 instead")
     return H, vectors

@@ -34,7 +34,6 @@ to 0.7 times as long in all, at 0.05 0.8 to 6 times in 8. The ninth, 10 clients 
 """
 
 _LARGEST = 1e50
-"""The largest entry and the largest target, and one over the least."""
 _DENSE_SIDE = 1000
 """Up to this size of the Gram matrix it is decomposed; beyond, Lanczos."""
 
@@ -236,15 +235,23 @@ def require_possible(dataset: Dataset, n: int, outputs: int = 1) -> None:
         If the largest entry of the rows, or the largest target, is not from 1e-50 to 1e50; or if
         the machine has not the memory.
     """
-    for what, values in (("entry of the rows", dataset.A.data), ("target", dataset.b)):
-        largest = float(np.abs(values).max(initial=0.0))
-        if largest and not 1 / _LARGEST <= largest <= _LARGEST:
-            raise Refusal(
-                f"the largest {what} of {dataset.name} is {largest:.3g}, too far from 1 for "
-                f"products of 64-bit numbers; scale to between {1 / _LARGEST:g} and {_LARGEST:g}"
-            )
+    require_products(dataset.A.data, f"entry of the rows of {dataset.name}")
+    require_products(dataset.b, f"target of {dataset.name}")
     d = outputs * dataset.A.shape[1]
     require_memory(2 * n * d, f"{dataset.name} with {d} features over {n} clients")
+
+
+def require_products(values: NDArray[np.float64], what: str) -> None:
+    """Refuse numbers of which the largest is neither 0 nor from 1e-50 to 1e50.
+
+    Products of a few others are no 64-bit numbers, or have few digits.
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+        raise Refusal(
+            f"the largest {what} is {largest:.3g}, too far from 1 for products of 64-bit numbers; "
+            f"scale to between {1 / _LARGEST:g} and {_LARGEST:g}"
+        )
 
 
 def largest_eigenvalue(matrix: "scipy.sparse.csr_array") -> float:

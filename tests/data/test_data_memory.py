@@ -11,6 +11,7 @@ import scipy.sparse
 from certibit.data import memory as module
 from certibit.data.errors import Refusal
 from certibit.data.memory import memory, require_memory
+from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
 from certibit.data.relaxed.families import tilted_wells
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
@@ -124,6 +125,8 @@ def test_numbers_without_a_square_are_refused(scale, loss, clients):
     rows, y = np.arange(1.0, 9.0).reshape(4, 2), np.array([1, 2, 1, 2])
     with pytest.raises(Refusal, match=r"entry of the rows of own data is .* too far from 1"):
         problem(scale * rows, y, clients=clients, loss=loss)
+    with pytest.raises(Refusal, match=r"largest entry of the matrices is .* too far from 1"):
+        Quadratic.from_arrays(scale * np.eye(2)[None], rows[:1])
     if loss == "least-squares":
         with pytest.raises(Refusal, match=r"largest target of own data is .* too far from 1"):
             problem(rows, scale * y, clients=clients, loss=loss)

@@ -19,7 +19,7 @@ from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment,
 from certibit.solvers.total_bits import require_weight
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.catalogue.covered_run import require_theorem
+from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem
 from certibit.theory.certificates.certified_theorem import searched_theorem
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
@@ -246,13 +246,15 @@ def examine(
     Raises
     ------
     Refusal
-        If method, problem and compressor do not fit each other, or for what ``strict`` says.
+        If method, problem and compressor do not fit each other, runs start at the solution, or for
+        what ``strict`` says.
     """
     method, setting = experiment.method, Setting.at(experiment)
     if strict and card.theorems:
         require_theorem(card, experiment)
     if experiment.problem.noise is not None:
         return conducted(card, experiment, tool=tool)
+    measure_at_start(experiment.problem, "gap")  # a run that starts at the solution shows nothing
     by_rule = by_rule and bool(card.rules)
     tell("soundness")
     fitted = experiment.compressor
