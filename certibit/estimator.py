@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
@@ -109,7 +109,7 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; the clients' rows are their own."""
         given = X
         if y is not None and type(y) is not np.ndarray and np.ndim(y) == 1:
