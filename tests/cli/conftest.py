@@ -4,6 +4,8 @@ import pytest
 
 from certibit.theory.cards import locodl
 from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.certificates import largest_step
+from certibit.theory.descent import descent_account, factor_account
 
 
 @pytest.fixture(autouse=True)
@@ -22,3 +24,16 @@ def reckless(monkeypatch):
         return replace(rule(setting), gamma=300 / setting.L)
 
     monkeypatch.setattr(locodl, "CARD", replace(entry, rules={"reckless": too_long}))
+
+
+@pytest.fixture(autouse=True)
+def step_of_the_rule(request, monkeypatch):
+    """Take every step size for the largest, unless a test looks for that: the search takes long."""
+    if "searched_step" not in request.fixturenames:
+        for account in (largest_step, factor_account, descent_account):
+            monkeypatch.setattr(account, "limits", lambda works, start, *more: (start, 2 * start))
+
+
+@pytest.fixture
+def searched_step():
+    """Search for the largest step size."""

@@ -84,7 +84,7 @@ def test_certify_leaves_no_gap_where_the_truth_is_known(capsys, name, n, kappa):
     assert proved <= limit * (1 + 1e-7)
 
 
-def test_the_limit_of_a_step_is_found_where_no_step_of_a_path_is_left(capsys):
+def test_the_limit_of_a_step_is_found_where_no_step_of_a_path_is_left(capsys, searched_step):
     """The path ends at its last point, which proves no decrease: gamma = 0.2 is the limit."""
     assert main(["certify", "local-sgd", "--kappa", "10"]) == 0
     limit = re.search(r"factor below 1 certified up to (\S+)", capsys.readouterr().out)

@@ -10,7 +10,7 @@ from certibit.cli import main
 from certibit.figures.certified.classes.descent_table import descent_row
 
 
-def test_ef21_beside_its_theorem(capsys):
+def test_ef21_beside_its_theorem(capsys, searched_step):
     assert main(["certify", "ef21", "--class", "nonconvex", "--omega", "1", "--n", "5"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "E[Psi+] <= Psi - 0.14644661 |grad f(x)|^2 (EF21, nonconvex)" in told
@@ -20,7 +20,7 @@ def test_ef21_beside_its_theorem(capsys):
     assert "a descent is certified up to 0.34" in told
 
 
-def test_json_has_the_exact_proof(capsys):
+def test_json_has_the_exact_proof(capsys, searched_step):
     assert main(["certify", "gd", "--class", "nonconvex", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["proof_holds"] is True
@@ -33,7 +33,7 @@ def test_json_has_the_exact_proof(capsys):
 
 
 @pytest.mark.long
-def test_convex_functions(capsys):
+def test_convex_functions(capsys, searched_step):
     """c = 2 gamma for gamma = 1/L, which is the best step."""
     assert main(["certify", "gd", "--class", "convex", "--n", "3"]) == 0
     told = " ".join(capsys.readouterr().out.split())
@@ -125,7 +125,7 @@ def test_a_method_that_cannot_be_certified_has_its_sentence():
     assert "strongly convex g" in row.at.reason
 
 
-def test_a_row_of_the_table():
+def test_a_row_of_the_table(searched_step):
     row = descent_row(METHODS["gd"], 3, 1.0)
     assert row.cells[2:4] == ("0.5", "0.75 at 1")
     assert float(row.cells[4]) == pytest.approx(2.0, rel=2e-2)

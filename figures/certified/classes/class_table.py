@@ -60,7 +60,7 @@ class Cell:
     reason: str = ""
 
 
-def class_cells(card: Card) -> tuple[Cell, ...]:
+def class_cells(card: Card, classes: Sequence[str] = CLASSES) -> tuple[Cell, ...]:
     """Return the cells of a method, by class of functions."""
     stated = {
         "strongly convex": _mark(card.theorems),
@@ -71,7 +71,7 @@ def class_cells(card: Card) -> tuple[Cell, ...]:
         "(L0, L1)": _mark(card.relaxed) or "t" * bool(card.along_runs),
     }
     found = []
-    for label in CLASSES:
+    for label in classes:
         try:
             _certified(card, label)
             proved, reason = "c", ""

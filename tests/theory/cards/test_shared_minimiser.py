@@ -101,7 +101,7 @@ def test_several_clients_are_certified_up_to_where_their_messages_may_cancel(kap
     below, above = (
         FunctionClass(5, mu=1.0, L=kappa, alpha=1 - (factor * edge) ** 2) for factor in (0.99, 1.01)
     )
-    step = largest_step(CompressedGD, below, 1.0, potential=Distance())
+    step = largest_step(CompressedGD, below, 1.0, accuracy=0.1, potential=Distance())
     proved = certify(CompressedGD(step / 2), below, potential=Distance())
     assert proved.verify() == proved.factor < 1
     assert np.isnan(largest_step(CompressedGD, above, 1.0, potential=Distance()))

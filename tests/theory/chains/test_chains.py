@@ -141,7 +141,7 @@ def test_values_of_the_next_potential_are_not_negative():
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["scaffnew", "ef21", "agd"])
 def test_every_link_is_next_to_its_bound(name):
-    chain = certify_steps(*by_rule(name), 64)
+    chain = certify_steps(*by_rule(name), 16)
     assert chain.verify() == chain.factor
     for link in chain.links:
         assert link.decrease <= link.bound <= link.decrease + 1e-8 * abs(link.decrease)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -177,7 +177,7 @@ ATTACKED = [
     (DASHA(0.2, 0.2), {"omega": 2.0}),
     (DIANA(0.08, 0.1), {"omega": 2.0}),
 ]
-CURVATURES = list(product([-1.0, 0.0, 0.4, 1.0], repeat=2))
+CURVATURES = list(combinations_with_replacement([-1.0, 0.0, 0.4, 1.0], 2))
 
 
 @pytest.mark.long(keep=2)

@@ -150,7 +150,7 @@ def alarms_of_problems(seed: int) -> Iterator[str]:
         yield from (f"{name}, seed {seed}: {verdict}" for verdict in found)
 
 
-@pytest.mark.long(keep=81)
+@pytest.mark.long(keep=54)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_fault_is_caught(fault):
     """The recorded part is enough; where none is recorded, some part must catch it."""
