@@ -38,3 +38,22 @@ def test_a_stack_that_is_too_large_is_not_dense(monkeypatch):
     assert type(rows.stored(matrix, 2)) is rows.DenseRows
     monkeypatch.setattr(rows, "_DENSE_BYTES", 6 * 5 * 8 - 1)
     assert type(rows.stored(matrix, 2)) is rows.SparseRows
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 60])
+@pytest.mark.parametrize("stored", [rows.sparse, rows.dense])
+def test_every_client_has_its_own_rows_and_point(stored, n):
+    """Row s of client i is 1 at feature s mod 3 and i + 1 at feature 3; x_i = (i + 1) (1, 2, 3, 4).
+
+    A shared point is (1, 2, 3, 4) for all; run r has r + 1 times either.
+    """
+    owner, row, run = np.arange(1.0, n + 1)[:, None, None], np.arange(5)[None, :, None], [1.0, 2.0]
+    first = np.eye(3)[np.tile(np.arange(5) % 3, n)]
+    blocks = stored(scipy.sparse.csr_array(np.column_stack([first, np.repeat(owner, 5)])), n)
+    x = np.arange(1.0, 5)[:, None] * run
+    products = (row % 3 + 1 + 4 * owner) * run
+    np.testing.assert_array_equal(blocks.forward(x[None]), products)
+    np.testing.assert_array_equal(blocks.forward(owner * x), owner * products)
+    sums = np.broadcast_to(np.array([2.0, 2.0, 1.0])[None, :, None] * owner, (n, 3, 1))
+    by_hand = np.concatenate([sums, 5 * owner**2], axis=1) * run
+    np.testing.assert_array_equal(blocks.backward(owner * np.ones((n, 5, 1)) * run), by_hand)

@@ -138,6 +138,14 @@ def test_the_order_of_the_table_is_seen(found, monkeypatch):
     assert ("order", "bits") in disagreements(found)
 
 
+def test_the_ranking_is_by_the_median(monkeypatch):
+    """Neither by an end of the band, nor by the mean: the orders differ."""
+    of_runs = {"a": [5.0, 5, 5], "b": [1.0, 6, 7], "c": [4.0, 4, 90], "d": [0.0, 8, np.nan]}
+    monkeypatch.setattr(ranking, "costs_to", lambda trace, *_: np.array(of_runs[trace]))
+    order = [name for name, _ in ranking.ranked([(name, name) for name in of_runs], 1e-3)]
+    assert order == ["c", "a", "b", "d"]
+
+
 def test_runs_that_never_arrive_are_later_than_everything():
     never = np.nan
     assert spread(np.array([1.0, 2, 3, never, never])).median == 3

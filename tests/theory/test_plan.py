@@ -1,6 +1,7 @@
 """A plan is what theorems promise, ranked by a stated model of the network."""
 
 import json
+import math
 import re
 from dataclasses import astuple, replace
 from time import process_time
@@ -8,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
@@ -21,12 +23,13 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.catalogue.covered_run import measure_at_start
-from certibit.theory.checks.method.promise import promise
+from certibit.theory.checks.method.promise import Promise, promise
+from certibit.theory.checks.method.round_cost import RoundCost
 from certibit.theory.plan.crossover import fastest, reigns
-from certibit.theory.plan.offers import SAMPLED_WORK, Costs
+from certibit.theory.plan.offers import SAMPLED_WORK, Costs, promised_costs
 from certibit.theory.plan.planning import plan
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentPromise
+from certibit.theory.theorem import ContractionPromise, DescentPromise
 
 PROBLEM = Quadratic.random(4, 12, mu=1.0, L=50.0)
 METHODS = ["locodl", "agd", "diana", "scaffnew"]
@@ -95,6 +98,38 @@ def test_what_is_measured_costs_less_than_what_is_promised(made):
         (offer,) = [offer for offer in made.offers if offer.name == name]
         assert costs.rounds <= offer.promised.rounds
         assert costs.up <= offer.promised.up
+
+
+def test_a_round_takes_as_long_as_its_slowest_client(made):
+    """The last quantile of four is 7/8; the fastest costs by hand are those of all alike."""
+    slow = math.exp(0.5 * scipy.special.ndtri(7 / 8))
+    for spread, gradient in (((0.4, 0.1, 0.2, 0.3), 0.4), ("lognormal:0.5", 0.02 * slow)):
+        network = Network(1e6, 1e7, 0.05, gradient=0.02, spread=spread, links="lognormal:0.5")
+        found = made.on(network)
+        seconds = [
+            o.promised.up * slow / 1e6
+            + o.promised.down * slow / 1e7
+            + 0.1 * o.promised.rounds
+            + gradient * o.promised.gradients
+            for o in found.offers
+        ]
+        assert seconds == sorted(seconds)
+        shown = [o.promised.seconds(found.network) for o in found.offers]
+        assert shown == pytest.approx(seconds, rel=1e-12)
+        again = plan(PROBLEM, target=1e-3, network=network, methods=["gd"])
+        assert again.network == found.network
+
+
+def test_what_is_promised_is_paid_from_the_start_on():
+    """A factor 1/2 and 1/p = 4: from 8 to 3/4 are 4 steps, 1 round, after 10, 20 and 3 at start."""
+    cost = RoundCost(100.0, 200.0, 4.0, 5.0, begin=(10.0, 20.0, 3.0))
+    promised = Promise(ContractionPromise(0.5), 8.0, 4.0, cost)
+    assert promised_costs(promised, 0.75) == Costs(110.0, 220.0, 1.0, 8.0)
+    assert promised_costs(promised, 0.75, 7.0) == Costs(110.0, 220.0, 1.0, 10.0)
+    assert promised_costs(promised, 0.75).total(0.5) == 220.0
+    assert promised.bits_to(0.75) == 110.0
+    assert promised.bits_to(0.75, 0.5) == 220.0
+    assert promised_costs(promised, 0.3) == Costs(135.0, 270.0, 1.25, 9.25)
 
 
 def made_up(count, seed):

@@ -219,6 +219,16 @@ def test_a_potential_that_grows_in_one_step_may_shrink_in_many():
     assert chain.verify() == chain.factor < 1e-3
 
 
+def test_steps_to_a_ratio_are_counted_up():
+    """Gradient descent on 1 <= mu, L <= 10 with gamma = 1/10 has the factor 0.9^2 = 0.81."""
+    chain = certify_steps(GD(0.1), FunctionClass(3, 1.0, 10.0), 5)
+    assert chain.factor == pytest.approx(0.81**5)
+    for steps in (1, 3, 5, 40):
+        just, before = 0.81**steps * (1 + 1e-6), 0.81 ** (steps - 1) * (1 - 1e-6)
+        assert [chain.steps_to(ratio) for ratio in (just, before)] == [steps, steps]
+        assert chain.steps_to(0.81**steps * (1 - 1e-6)) == steps + 1
+
+
 def test_no_steps_are_refused():
     with pytest.raises(Refusal, match="at least 1"):
         certify_steps(GD(0.1), FunctionClass(2, 1.0, 10.0), 0)
