@@ -24,6 +24,8 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import theorem_step
+from certibit.theory.assumptions.client_class import ClientClass
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.audit.episode.proposition import printed_kappa
 from certibit.theory.audit.machinery.rounds import play
 from certibit.theory.cards.clipped_sgd import ClippedGD
@@ -34,6 +36,7 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.checks.method.one_step import steps_along_a_run
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.formulas.episode_round import PRINTED, Round
+from certibit.theory.function_class import FunctionClass
 
 
 @pytest.mark.parametrize("transposed", ["neither", "x", "y"])
@@ -174,3 +177,17 @@ def test_control_errors_are_what_the_first_message_left_out():
     state, gradient = w.start(), w.oracle.problem.grad(w.channel.template)
     np.testing.assert_array_equal(state.e, gradient - state.h)
     assert (np.count_nonzero(state.h, axis=1) == 1).all()
+
+
+def test_constants_of_an_average_of_classes():
+    """One client with 1 <= f'' <= 20 and three with 2 <= f'' <= 5, and the same in units of 2."""
+    classes = [ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)]
+    functions = FunctionClass.of_classes(classes)
+    assert (functions.n, functions.mu, functions.L) == (4, 1.0, 20.0)
+    assert (functions.average_convexity, functions.average_smoothness) == (7 / 4, 35 / 4)
+    assert functions.kind_of_client.tolist() == [0, 1, 1, 1]
+    halves = [ClientClass(1, 0.5, 10.0), ClientClass(3, 1.0, 2.5)]
+    assert functions.in_units(2.0) == FunctionClass.of_classes(halves)
+    noisy = FunctionClass(4, 1.0, 20.0, L_f=8.0, noise=GradientNoise(difference=6.0))
+    halved = FunctionClass(4, 0.5, 10.0, L_f=4.0, noise=GradientNoise(difference=3.0))
+    assert noisy.in_units(2.0) == halved

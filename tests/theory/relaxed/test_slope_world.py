@@ -109,6 +109,22 @@ def test_a_direction_is_its_own():
         found(difference, NOISY)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_farthest_of_several_directions_counts(turned):
+    """One has the noise of one sample, and the other one that of two."""
+
+    def both(m, x, f, c):
+        exact = gradient(x, f)
+        one = gradient(x, f, sample=0)
+        directions = [unit(one), unit(gradient(x, f, sample=1) + gradient(x, f, sample=2) - exact)]
+        first, second = directions[::-1] if turned else directions
+        return where(norm(exact) > 1, m.gamma * first + m.gamma * second, m.eta * exact)
+
+    *_, far = found(both, NOISY)
+    assert far.radius == 2 * RationalFunction.of(0.01)
+    assert far.turned == 2 * RationalFunction.of(0.2)
+
+
 REFUSED = {
     "one client's gradient": (
         lambda m, x, f, c: mean(m.clip(f.grad(x))),
