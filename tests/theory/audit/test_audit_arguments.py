@@ -23,7 +23,6 @@ def proof_of(proof, place):
     return hypotheses_of_proof(proof.step(place), proof.constants)
 
 
-@pytest.mark.long(keep=14)
 @pytest.mark.parametrize("place", PLACES)
 def test_every_step_of_locodl_is_proved(place):
     assert proof_of(LOCODL, place) is not None
