@@ -75,11 +75,11 @@ SHORT = "quadratic:d=5@9"
 
 @needs_mpi
 def test_the_run_is_that_of_one_process_and_all_counted_bytes_have_moved():
-    case = f"locodl,{SHORT},rand-k:2+natural"
-    code, told, errors = over(3, "true", case)
+    case, of_rows = f"locodl,{SHORT},rand-k:2+natural", "page,breast-cancer@9:nonconvex:batch=4,"
+    code, told, errors = over(3, "true", case, of_rows)
     assert code == 0, errors
     same, *numbers = told[case].split()
-    assert same == "same"
+    assert same == told[of_rows].split()[0] == "same"
     found, bits = map(int, numbers)
     assert found == moved(SHORT, "rand-k:2+natural", bits)
 

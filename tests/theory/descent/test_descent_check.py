@@ -1,6 +1,6 @@
 """Promised descents on nonconvex problems, by exact expectations along runs."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,10 @@ from certibit import (
     CARDS,
     DIANA,
     EF21,
+    GD,
     Experiment,
+    Gap,
+    Quadratic,
     Setting,
     check,
     compressor,
@@ -18,6 +21,7 @@ from certibit import (
 )
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.checks.method.descents import descents_along_a_run
+from certibit.theory.theorem import DescentPromise
 
 SUBJECTS = [
     ("gd", "1/L", None),
@@ -58,6 +62,32 @@ def test_runs_with_stochastic_gradients_descend_as_promised(name):
     assert verdict.holds
     assert verdict.points > 1
     assert "standard errors" in verdict.note
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A promise about f - f* as it is stated."""
+
+    stated: DescentPromise
+
+    def promise(self, m, setting):
+        return self.stated
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Gap(1.0, s.x),)
+
+
+@pytest.mark.parametrize(
+    ("growth", "dissimilarity", "value"),
+    [(0.0, 0.0, -3 / 8), (0.0, 0.25, -7 / 16), (0.5, 0.0, -5 / 8), (0.5, 0.25, -11 / 16)],
+)
+def test_a_descent_is_measured_beside_what_is_allowed(growth, dissimilarity, value):
+    """Of x^2/2 - x and x^2/2 - 3 x from 0 to 1: f - f* from 2 to 1/2, |grad f|^2 = 4, zeta = 1."""
+    functions = Quadratic.from_arrays(np.ones((2, 1, 1)), np.array([[1.0], [3.0]]))
+    promised = DescentPromise(0.3, growth=growth, dissimilarity=dissimilarity)
+    verdict = descents_along_a_run(Stated(promised), Experiment.of(GD(0.5), functions), steps=(0,))
+    assert verdict.value == pytest.approx(value, rel=1e-12)
+    assert (verdict.limit, verdict.note) == (-0.3, "exact")
 
 
 class Quieter(type(CARDS["sgd"].descents[0])):

@@ -15,7 +15,9 @@ from certibit import (
     certify_clipped,
 )
 from certibit.cli import main
-from certibit.theory.relaxed.rocq_decrease import rocq_decrease
+from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.relaxed.rocq_decrease import _ratio, rocq_decrease
+from certibit.theory.relaxed.slope_parts import SLOPE
 
 PROOFS = DECREASES | {
     "each client": (CELGC(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.0, 0.1, 1.0)),
@@ -116,6 +118,18 @@ def test_the_theorem_of_clipped_gradient_descent_is_there():
     assert "Theorem clipped :" in written("in part")
     for name in ("normalised", "much noise", "each client"):
         assert "Theorem clipped :" not in written(name)
+
+
+def test_ratios_are_written_over_the_common_denominator():
+    """2/(3 (1 + G)) over 1 + G, 1/2 over 1, and G/2 over 1."""
+    base = (1 / (1 + SLOPE)).den
+    ratios = RationalFunction.of(2) / (3 + 3 * SLOPE), RationalFunction.of(1) / 2, SLOPE / 2
+    words = [" ".join(_ratio(one, base).split()) for one in ratios]
+    assert words == [
+        "{| num := [2]%Z; over := 3%positive; power := 1%nat |}",
+        "{| num := [1]%Z; over := 2%positive; power := 0%nat |}",
+        "{| num := [0; 1]%Z; over := 2%positive; power := 0%nat |}",
+    ]
 
 
 def test_nothing_is_taken_for_granted_in_the_file():
