@@ -75,7 +75,7 @@ SHORT = "quadratic:d=5@9"
 
 @needs_mpi
 def test_the_run_is_that_of_one_process_and_all_counted_bytes_have_moved():
-    case, of_rows = f"locodl,{SHORT},rand-k:2+natural", "page,breast-cancer@9:nonconvex:batch=4,"
+    case, of_rows = f"locodl,{SHORT},rand-k:2+natural", "gradskip,breast-cancer@9:batch=4,"
     code, told, errors = over(3, "true", case, of_rows)
     assert code == 0, errors
     same, *numbers = told[case].split()

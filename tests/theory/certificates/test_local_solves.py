@@ -1,14 +1,18 @@
 """Many local steps as one inequality: true, no better than step by step, and exact in the limit."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.backend import copies, mean
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.local_solve import gradient_steps
 from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
+from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
@@ -156,3 +160,29 @@ def test_of_equal_local_steps_a_few_show_that_a_method_is_linear():
     method = CARD.at(where)
     certify(Counted(**vars(method)), where, potential=THEOREM)
     assert len(calls) < 1.5 * method.K  # once all of them, for the sizes of the fields
+
+
+@dataclass(frozen=True)
+class TwoSolves(GD):
+    """A gradient step, and ten times where two local solves end apart: from 0, and from a step."""
+
+    name: ClassVar[str] = "two-solves"
+
+    def communicate(self, s, problem, channel):
+        slope = problem.grad(copies(s.x, problem.n))
+        everyone = np.ones((problem.n, 1, 1), dtype=bool)
+        ends = [
+            gradient_steps(lambda z: problem.grad(s.x + z) + 20 * z, start, everyone, problem,
+                           step=1 / 40, count=2)
+            for start in (0 * slope, -self.gamma * slope)
+        ]  # fmt: skip
+        apart = ends[0] - ends[1]
+        return type(s)(s.x + mean(channel.send(10 * apart - self.gamma * slope)))
+
+
+def test_solves_that_begin_apart_end_apart(in_one_inequality):
+    """On x^2/2 they end (19/40)^2 gamma x apart: with gamma = 1/2 it is x+ = 1.63 x."""
+    proved = certify(
+        TwoSolves(0.5), FunctionClass(1, 1.0, 1.5), potential=METHODS["gd"].theorems[0]
+    )
+    assert proved.decrease <= 1 - (0.5 + 5 * (19 / 40) ** 2) ** 2
