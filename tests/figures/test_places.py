@@ -501,7 +501,7 @@ def test_mutants_are_jobs(tmp_path):
     (tmp_path / "subjects.jsonl").write_text(json.dumps(row) + "\n")
     mutants = in_file(str(folder / "sampling.py"), "sample", ROOT)
     name = next(one.name for one in mutants if one.function == "SCAFFOLD.communicate")
-    asked = (str(folder / "trials_elsewhere.py"), "tried_apart", str(tmp_path), "check", [name])
+    asked = (str(folder / "trials_elsewhere.py"), "tried_apart", str(tmp_path), [name])
     (((found, seen),),) = results([Call("one", in_file, asked)], Noted())
     assert found == name
     assert "scaffold" in seen

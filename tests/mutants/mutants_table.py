@@ -11,7 +11,7 @@ from mutations import Mutant
 from sampling import OF_THE_CHECK, is_checked, kind
 
 Row = Mapping[str, Any]
-COLUMNS = ("check", "tests", "survived", "equivalent")
+COLUMNS = ("check", "survived", "equivalent")
 
 
 def write_table(
@@ -59,14 +59,13 @@ def _counts(rows: Sequence[Row]) -> Iterator[str]:
     groups = {name: [row for row in rows if row["kind"] == name] for name in kinds}
     groups["**those for `check`**"] = [row for row in rows if is_checked(row["file"])]
     groups["**all**"] = list(rows)
-    yield "| kind | by check | by tests | survived | equivalent | check alone | everything |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| kind | by check | survived | equivalent | share |"
+    yield "|---|---|---|---|---|"
     for label, group in groups.items():
         fates = Counter(row["fate"] for row in group)
         row = [fates[fate] for fate in COLUMNS]
-        faults = max(1, sum(row[:3]))
-        shares = f"{row[0] / faults:.0%} | {(row[0] + row[1]) / faults:.0%}"
-        yield f"| {label} | {' | '.join(map(str, row))} | {shares} |"
+        share = row[0] / max(1, sum(row[:2]))
+        yield f"| {label} | {' | '.join(map(str, row))} | {share:.0%} |"
 
 
 def _lines(row: Row) -> Iterator[str]:

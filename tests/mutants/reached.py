@@ -1,7 +1,6 @@
-"""Which functions of the rooms a test or a subject of the battery calls: it can see their faults.
+"""Which functions of the rooms a subject of the battery calls: it can see their faults.
 
-A pytest plugin, and a command for the subjects. One JSON line each goes into a file of the folder
-that ``CERTIBIT_REACHED`` names.
+One JSON line each goes into a file of the folder that ``CERTIBIT_REACHED`` names.
 """
 
 import hashlib
@@ -15,15 +14,9 @@ from cProfile import Profile
 from pathlib import Path
 from types import CodeType
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("data", "solvers", "theory")
 SUBJECTS_FILE = Path(__file__).with_name("subjects.py")
-
-
-failed: set[str] = set()
-"""The tests that fail without any fault: they cannot see one."""
 
 
 def digest(file: Path) -> str:
@@ -45,9 +38,8 @@ def recorded(name: str, text: Path, worker: str) -> Iterator[None]:
         row = {"name": name, "text": digest(text), "seconds": seconds}
         row["functions"] = sorted(_functions(entry.code for entry in profile.getstats()))
         file = Path(os.environ["CERTIBIT_REACHED"]) / f"{worker}.jsonl"
-        if name not in failed:
-            with file.open("a", encoding="utf-8") as lines:
-                lines.write(json.dumps(row) + "\n")
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(row) + "\n")
 
 
 def _functions(codes: Iterable[CodeType | str]) -> set[str]:
@@ -59,18 +51,6 @@ def _functions(codes: Iterable[CodeType | str]) -> set[str]:
             inside = f".{code.co_qualname}".replace(".<locals>", "").split(".<")[0][1:]
             found.add(f"{path.relative_to(ROOT).as_posix()}:{inside}")
     return found
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    with recorded(item.nodeid, item.path, worker):
-        return (yield)
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.failed:
-        failed.add(report.nodeid)
 
 
 if __name__ == "__main__":

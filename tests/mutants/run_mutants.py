@@ -17,10 +17,10 @@ from mutants_table import write_table
 from mutations import Mutant
 from private_tree import PrivateTree
 from reached import ROOT, SUBJECTS_FILE, digest
-from recordings import reached_by_subjects, reached_by_tests
+from recordings import reached_by_subjects
 from sampling import sample
 from tqdm import tqdm
-from trials import Memory, Stage, check_stage, false_alarm, test_stage, tried
+from trials import Memory, Stage, check_stage, false_alarm, tried
 from trials_elsewhere import tried_on
 
 from certibit.cli.words.places import add_place, read_place
@@ -35,18 +35,12 @@ def main(
     folder.mkdir(parents=True, exist_ok=True)
     argued, everything = equivalents(), sample(ROOT)[:first]
     left = [mutant for mutant in everything if mutant.name not in argued]
-    seen: dict[str, tuple[str, str]] = {}
     with tempfile.TemporaryDirectory() as copies:
         trees = [PrivateTree(ROOT, Path(copies) / str(number)) for number in range(workers)]
-        for stage in (
-            lambda: check_stage(reached_by_subjects(folder)),
-            lambda: test_stage(reached_by_tests(folder, workers)),
-        ):
-            made = stage()
-            found = tried_or_known(made, left, trees, Memory(folder / "finished.jsonl"), place)
-            seen |= {name: (made.name, what) for name, what in found.items() if what}
-            left = [mutant for mutant in left if mutant.name not in seen]
-            print(write_table(folder, everything, seen, argued))
+        made, memory = check_stage(reached_by_subjects(folder)), Memory(folder / "finished.jsonl")
+        found = tried_or_known(made, left, trees, memory, place)
+    seen = {name: (made.name, what) for name, what in found.items() if what}
+    print(write_table(folder, everything, seen, argued))
 
 
 def tried_or_known(

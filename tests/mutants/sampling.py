@@ -56,7 +56,7 @@ def sample(root: Path, share: float = 1.0) -> list[Mutant]:
         counts[name] = counts.get(name, 0) + round(share * count)
     chosen: dict[str, list[Mutant]] = {name: [] for name in counts}
     lines = set()
-    for mutant in sorted(_all(root), key=_rank):
+    for mutant in sorted(_all(root), key=rank):
         name, line = kind(mutant.file), (mutant.file, mutant.function, mutant.patch[0])
         if len(chosen[name]) == counts[name] or line in lines:
             continue
@@ -75,6 +75,6 @@ def _all(root: Path) -> list[Mutant]:
     return found
 
 
-def _rank(mutant: Mutant) -> float:
+def rank(mutant: Mutant) -> float:
     digest = hashlib.sha256(mutant.name.encode()).digest()
     return np.random.default_rng([SEED, *digest]).random()

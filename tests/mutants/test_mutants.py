@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import own_faults
 import pytest
 from equivalents import FILE, equivalents
 from mutants_table import write_table
@@ -115,7 +116,6 @@ def test_those_who_reach_a_fault_are_asked():
         Reached("file", 0.1, frozenset({"a.py:g"})),
         Reached("slow", 5.0, frozenset({"a.py:f"})),
         Reached("fast", 1.0, frozenset({"a.py:f", "b.py:f"})),
-        Reached("test_fault_is_caught[1]", 0.1, frozenset({"a.py:f"})),
     ]
     assert reaching(mutant, asked, 60.0) == ["fast", "slow"]
     assert reaching(mutant, asked, 0.5) == ["fast"]
@@ -201,9 +201,31 @@ def test_every_argument_speaks_about_a_mutant_of_today():
 
 def test_the_table_counts_and_shows_survivors(tmp_path):
     made = mutants("solvers/methods/a.py", "a + b")
-    seen = {made[0].name: ("check", "gd"), made[1].name: ("tests", "test_a")}
+    seen = {made[0].name: ("check", "gd"), made[1].name: ("check", "ef21")}
     text = write_table(tmp_path, made, seen, {})
-    assert "| methods | 1 | 1 | 1 | 0 | 33% | 67% |" in text
+    assert "| methods | 2 | 1 | 0 | 67% |" in text
     table = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert table.count("    -a + b") == 1
     assert set(OF_THE_CHECK) <= {name for name, _ in KINDS.values()}
+
+
+@pytest.mark.long
+def test_the_sample_of_faults_of_its_own_is_fixed_and_of_no_file_of_a_user():
+    few, more = own_faults.sample(ROOT, 5), own_faults.sample(ROOT, 20)
+    assert more[:5] == few
+    assert not any(m.file.startswith((*own_faults.OF_USERS, *own_faults.LEAVING)) for m in more)
+
+
+@pytest.mark.parametrize(
+    ("file", "test"),
+    [
+        ("theory/chains/chain.py", "tests/theory/chains/test_chains.py"),
+        ("figures/comparison/ranking.py", "tests/figures/test_comparison.py"),
+        ("data/problems/rows.py", "tests/data/test_rows.py"),
+    ],
+)
+def test_the_nearest_test_files_come_first(file, test):
+    found = own_faults.nearest(ROOT, file)
+    assert test in found[:4]
+    every = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
+    assert every - set(found) == {"tests/mutants/test_mutants.py"}

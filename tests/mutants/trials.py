@@ -1,4 +1,4 @@
-"""Mutants tried: by the quick form of `certibit check`, and by the tests that reach them."""
+"""Mutants tried by the quick form of `certibit check`."""
 
 import json
 import time
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import pytest
 from mutations import Mutant
 from private_tree import ROOMS, Answer, PrivateTree
 from recordings import Reached
@@ -15,7 +14,7 @@ from subjects import first_finding
 
 SOURCE = (*ROOMS, "certibit")
 MOST = 120
-"""Tests that are run for one mutant."""
+"""Subjects that are run for one mutant."""
 CHOICE, DELAY = 200, 0.1
 """So many of the shortest are compared, and what any of them takes beside its own seconds."""
 COMPILED = {
@@ -24,8 +23,6 @@ COMPILED = {
     "data/passes/row_passes.py": "data/passes/fused.py:",
 }
 """What compiled code does is not recorded: who calls it is asked."""
-PLANTING = ("test_fault_is_caught", "tests/mutants/", "test_fuzz_stored")
-"""Tests that look for a text, or only take long, are not run."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +32,9 @@ class Stage:
     Attributes
     ----------
     name : str
-        What catches them: ``check`` or ``tests``.
+        What catches them.
     candidates : sequence of Reached
-        The subjects or the tests.
+        The subjects.
     ask : callable
         Runs some of them, by name, and gives 0 if nothing is found.
     seconds : float
@@ -64,23 +61,10 @@ def check_stage(candidates: Sequence[Reached]) -> Stage:
     return Stage("check", candidates, first_finding, 20.0, SOURCE)
 
 
-def test_stage(candidates: Sequence[Reached]) -> Stage:
-    """Return the stage of the tests."""
-    return Stage("tests", candidates, _run_tests, 30.0, (*SOURCE, "tests"))
-
-
 def false_alarm(stage: Stage, tree: PrivateTree) -> str:
     """Return what some of the candidates, from short to long, see in a tree without a fault."""
     some = sorted(stage.candidates, key=lambda c: c.seconds)[::20]
-    kept = [c for c in some if not any(part in c.name for part in PLANTING)]
-    return dict(tried(replace(stage, candidates=kept), [None], [tree]))[None]
-
-
-def _run_tests(names: Sequence[str]) -> int:
-    if not names:  # pytest would run all tests there are
-        return 0
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    return int(pytest.main([*options, *names]))
+    return dict(tried(replace(stage, candidates=some), [None], [tree]))[None]
 
 
 def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> list[str]:
@@ -89,7 +73,7 @@ def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> l
     Those that call most that was not called yet come first, by their time, and the first one
     always; all together take so many seconds.
     """
-    possible = [c for c in candidates if not any(part in c.name for part in PLANTING)]
+    possible = list(candidates)
     start = COMPILED.get(mutant.file, f"{mutant.file}:")
     called = [c for c in possible if mutant.function and start + mutant.function in c.functions]
     near = [] if called else [c for c in possible if any(f.startswith(start) for f in c.functions)]
@@ -105,7 +89,7 @@ def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> l
 def unlike(candidates: Iterable[Reached]) -> Iterator[Reached]:
     """Yield candidates that differ: first the shortest one, then in turn two kinds of others.
 
-    Who calls most that is new, and who calls least: a test of the function itself.
+    Who calls most that is new, and who calls least beside it.
     """
     left = sorted(candidates, key=lambda c: (c.seconds, c.name))
     known: frozenset[str] = frozenset()

@@ -1,7 +1,7 @@
 """Mutants tried on the workers of a place, a few in a job.
 
-A worker starts ``python trials_elsewhere.py FOLDER STAGE``, which has a private tree of its own and
-reads in FOLDER, that of the results, what subjects or tests reach.
+A worker starts ``python trials_elsewhere.py FOLDER``, which has a private tree of its own and
+reads in FOLDER, that of the results, what subjects reach.
 """
 
 import json
@@ -14,19 +14,15 @@ from pathlib import Path
 from mutations import Mutant
 from private_tree import PrivateTree
 from reached import ROOT
-from recordings import reached_by_subjects, reached_by_tests
+from recordings import reached_by_subjects
 from sampling import sample
-from trials import Memory, Stage, check_stage, test_stage, tried
+from trials import Memory, Stage, check_stage, tried
 
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import Call, in_file, traces
 
 AT_A_TIME = 8
 """Mutants of a job, which takes a private tree."""
-STAGES = {
-    "check": lambda folder: check_stage(reached_by_subjects(folder)),
-    "tests": lambda folder: test_stage(reached_by_tests(folder, 1)),
-}
 
 
 def tried_on(
@@ -38,17 +34,17 @@ def tried_on(
     few = [names[first : first + AT_A_TIME] for first in range(0, len(names), AT_A_TIME)]
     here, folder = str(Path(__file__).resolve()), str(memory.file.parent.resolve())
     jobs = [
-        Call(f"mutants from {some[0]}", in_file, (here, "tried_apart", folder, stage.name, some))
+        Call(f"mutants from {some[0]}", in_file, (here, "tried_apart", folder, some))
         for some in few
     ]
     for _, found in traces(jobs, place):
         yield from ((by_name[name], what) for name, what in found)
 
 
-def tried_apart(folder: str, stage: str, names: Sequence[str]) -> list[tuple[str, str]]:
+def tried_apart(folder: str, names: Sequence[str]) -> list[tuple[str, str]]:
     """Try some mutants, by name, in a process that may start others."""
     done = subprocess.run(
-        [sys.executable, __file__, folder, stage],
+        [sys.executable, __file__, folder],
         input=json.dumps(names), capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
@@ -56,13 +52,15 @@ def tried_apart(folder: str, stage: str, names: Sequence[str]) -> list[tuple[str
     return [(name, what) for name, what in json.loads(done.stdout.splitlines()[-1])]
 
 
-def try_here(folder: Path, stage: str, names: Sequence[str]) -> list[tuple[str, str]]:
+def try_here(folder: Path, names: Sequence[str]) -> list[tuple[str, str]]:
     """Try some mutants in this process, one after the other."""
     mutants = [mutant for mutant in sample(ROOT) if mutant.name in set(names)]
     with tempfile.TemporaryDirectory() as place:
-        found = tried(STAGES[stage](folder), mutants, [PrivateTree(ROOT, Path(place))])
+        found = tried(
+            check_stage(reached_by_subjects(folder)), mutants, [PrivateTree(ROOT, Path(place))]
+        )
         return [(mutant.name, what) for mutant, what in found]
 
 
 if __name__ == "__main__":
-    print(json.dumps(try_here(Path(sys.argv[1]), sys.argv[2], json.load(sys.stdin))))
+    print(json.dumps(try_here(Path(sys.argv[1]), json.load(sys.stdin))))

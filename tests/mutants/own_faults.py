@@ -1,0 +1,214 @@
+"""Faults of certibit's own, shown to the cases of `make test`, the nearest test files first.
+
+``python tests/mutants/own_faults.py FOLDER [--first N] [--seconds S]`` tries the first N of a fixed
+random order of all edits of modules that are not a method, a card, a compressor or a problem, at
+most one of a line. Near is the test file from which the fewest imports lead to the module, and of
+these first those in the folder of the same name. Between two tests it is asked whether the S
+seconds of processor time are over. What is finished is kept in FOLDER: a survivor is continued
+with a larger S where it stopped, and tried again once the texts of the tests are others.
+"""
+
+import argparse
+import ast
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+
+import matplotlib.pyplot  # noqa: F401  (what every child process needs is imported once)
+import pytest
+import scipy.optimize  # noqa: F401
+import sklearn.datasets  # noqa: F401
+from equivalents import equivalents
+from mutations import Mutant, mutants, parses
+from private_tree import PrivateTree
+from reached import ROOT, digest
+from sampling import rank
+
+ROOMS = ("certibit", "data", "solvers", "theory", "figures")
+OF_USERS = (
+    "data/losses/", "data/problem.py", "data/problems/", "data/relaxed/", "solvers/compressors/",
+    "solvers/methods/", "theory/cards/",
+)  # fmt: skip
+"""A user writes such files, and `certibit check` is to find what is wrong in them."""
+LEAVING = (
+    "certibit/cli/commands/asynchronous.py", "certibit/cli/commands/count.py",
+    "certibit/cli/commands/deep.py", "certibit/cli/commands/discover.py", "data/deep/",
+    "data/mapped/", "figures/deep/", "solvers/clock/", "solvers/deep/", "solvers/events/",
+    "solvers/fast/", "theory/asynchronous/", "theory/discover/", "theory/laws/", "theory/tool/",
+)  # fmt: skip
+"""Extensions that are being taken out."""
+UNENDED = 90
+"""Seconds of processor time of one test after which it counts as caught."""
+
+
+def sample(root: Path, count: int) -> list[Mutant]:
+    """Return the first faults of the fixed random order, at most one of a line."""
+    chosen: list[Mutant] = []
+    lines = set()
+    for mutant in sorted(_all(root), key=rank):
+        line = (mutant.file, mutant.function, mutant.patch[0])
+        if line not in lines and parses(mutant, (root / mutant.file).read_text(encoding="utf-8")):
+            lines.add(line)
+            chosen.append(mutant)
+            if len(chosen) == count:
+                break
+    return chosen
+
+
+def _all(root: Path) -> Iterator[Mutant]:
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*.py")):
+            file = path.relative_to(root).as_posix()
+            if not file.startswith((*OF_USERS, *LEAVING)) and "drawing" not in file:
+                yield from mutants(file, path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """Return the modules of certibit, and of the tests' helpers, that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return frozenset(found)
+
+
+def distances(root: Path, file: str) -> Mapping[str, int]:
+    """Return by how many imports every test file is away from a module."""
+    names = {}
+    for room in (*ROOMS, "tests"):
+        for path in (root / room).rglob("*.py"):
+            words = path.relative_to(root).with_suffix("").parts
+            name = path.stem if room == "tests" else ".".join(("certibit", *words))
+            names.setdefault(name.replace("certibit.certibit", "certibit"), path)
+    users: dict[str, set[Path]] = {}
+    for path in names.values():
+        for name in imports(path):
+            users.setdefault(name, set()).add(path)
+    by_path = {path: name for name, path in names.items()}
+    found, reached = {root / file: 0}, [root / file]
+    for path in reached:
+        for user in users.get(by_path[path].removesuffix(".__init__"), ()):
+            if user not in found:
+                found[user] = found[path] + 1
+                reached.append(user)
+    tests = sorted((root / "tests").rglob("test_*.py"))
+    return {str(path.relative_to(root)): found.get(path, len(names)) for path in tests}
+
+
+def nearest(root: Path, file: str) -> list[str]:
+    """Return all test files, the nearest first."""
+    away = distances(root, file)
+    folders = set(Path(file).parts[:-1])
+
+    def order(test: str) -> tuple[int, int, int]:
+        same = len(folders & set(Path(test).parts[1:-1])) + 2 * (Path(file).stem in test)
+        return away[test], -same, len(imports(root / test))
+
+    return sorted((t for t in away if "mutants" not in t), key=order)
+
+
+class Clock:
+    """A plugin of pytest that ends the run between two tests when its time is over."""
+
+    def __init__(self, seconds: float, ended: Path) -> None:
+        self.seconds, self.ended = seconds, ended
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        answer = yield
+        if time.process_time() > self.seconds:
+            item.session.shouldstop = "time is over"
+        return answer
+
+
+def run(files: Sequence[str], seconds: float, place: Path) -> int:
+    """Run the quick cases of some test files, and write down which of them ended without fault."""
+    done: list[str] = []
+    options = ["-x", "-q", "--quick", "-p", "no:xdist", "--no-header"]
+    for file in files:
+        clock = Clock(seconds, place)
+        code = int(pytest.main([*options, file], plugins=[clock]))
+        if code not in (0, 5):
+            return 0 if time.process_time() > seconds and code == 2 else code
+        done.append(file)
+        place.write_text(json.dumps(done), encoding="utf-8")
+        if time.process_time() > seconds:
+            break
+    return 0
+
+
+def main(folder: Path, first: int, seconds: float) -> None:
+    """Try what is not tried yet, and print what became of each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "own_faults.jsonl"
+    rows = {row["name"]: row for row in map(json.loads, _lines(kept))}
+    argued = equivalents()
+    tree = PrivateTree(ROOT, Path(tempfile.mkdtemp()) / "tree")
+    _complete(tree.folder)
+    made = sample(ROOT, first)
+    for number, mutant in enumerate(made):
+        row = rows.get(mutant.name, {"done": [], "seconds": 0.0, "seen": ""})
+        if mutant.name in argued or row["seen"] or row["seconds"] >= seconds:
+            continue
+        texts = {f: digest(tree.folder / f) for f in nearest(tree.folder, mutant.file)}
+        done = {tuple(each) for each in row["done"]}
+        left = [f for f, text in texts.items() if (f, text) not in done]
+        tree.plant(mutant)
+        passed = tree.folder / "passed.json"
+        passed.write_text("[]", encoding="utf-8")
+        spend = seconds - row["seconds"]
+        answer = tree.start(partial(run, left, spend, passed), spend + UNENDED)
+        while not answer.ended:
+            time.sleep(0.1)
+        seen = _seen(*answer.read())
+        done |= {(f, texts[f]) for f in json.loads(passed.read_text(encoding="utf-8"))}
+        row = {
+            "name": mutant.name, "file": mutant.file, "function": mutant.function,
+            "patch": mutant.patch, "seen": seen, "seconds": seconds, "done": sorted(done),
+        }  # fmt: skip
+        rows[mutant.name] = row
+        with kept.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(row) + "\n")
+        told = (number, mutant.file, mutant.function, *mutant.patch, seen or "SURVIVED")
+        print(" | ".join(map(str, told)), flush=True)
+    fates = [bool(rows[m.name]["seen"]) for m in made if m.name in rows and m.name not in argued]
+    print(f"{len(made)} faults, {sum(m.name in argued for m in made)} equivalent; "
+          f"of {len(fates)} others {sum(fates)} caught")  # fmt: skip
+
+
+def _complete(folder: Path) -> None:
+    """Copy what tests read beside the rooms."""
+    words = ["git", "ls-files"]
+    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        if not (folder / name).exists() and (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+
+
+def _seen(code: int | None, told: str) -> str:
+    if code == 0:
+        return ""
+    lines = [line for line in told.splitlines() if line.strip()] or [f"exit code {code}"]
+    return next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])[:300]
+
+
+def _lines(file: Path) -> Iterable[str]:
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else ()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--first", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    chosen = parser.parse_args()
+    main(chosen.folder.resolve(), chosen.first, chosen.seconds)
