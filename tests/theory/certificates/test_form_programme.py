@@ -153,3 +153,13 @@ def test_the_units_of_unknowns_lose_no_digits():
     other = Doubles.of(plain / (units[rows] * units[columns])[:, None])
     found = precisely_changed(turn * units[:, None], other)
     assert np.array_equal(found, precisely_changed(turn, Doubles.of(plain)))
+
+
+def test_small_parts_of_a_form_go_whatever_their_sign():
+    """Of diag(-1, 1/1000) and f - f* of weight -1 the second part, and nothing else."""
+    family = Family.largest(METHODS["diana"].method(0.01, 0.3), FunctionClass(3, 1.0, 10.0))
+    sizes = [matrix.shape[1] for matrix in family.matrices]
+    forms = [np.diag([-1.0, *[1e-3] * (size - 1)]) for size in sizes]
+    kept = [np.diag([-1.0, *[0.0] * (size - 1)]) for size in sizes]
+    found = family.without_small_parts(family.weights(-1.0, forms), 1e-2)
+    np.testing.assert_array_equal(found, family.weights(-1.0, kept))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -104,8 +105,14 @@ def test_json_is_strict():
     assert json.loads(text)["bits, promised / measured"] is None
 
 
-def test_figure(tmp_path):
-    assert len(draw_looseness([ROW, replace(ROW, bits=math.nan)], tmp_path)) == 2
+@pytest.mark.parametrize(("count", "height"), [(1, 100), (12, 251)])
+def test_the_figure_has_room_for_every_theorem(count, height, tmp_path):
+    """1.2 inches and 0.19 inches for each, of 72 points."""
+    some = [replace(ROW, theorem=f"theorem {k}") for k in range(count)]
+    drawn = draw_looseness([*some, replace(ROW, theorem="theorem 0", bits=math.nan)], tmp_path)
+    assert sorted(path.suffix for path in drawn) == [".png", ".svg"]
+    text = next(path for path in drawn if path.suffix == ".svg").read_text(encoding="utf-8")
+    assert float(re.search(r'height="([\d.]+)pt"', text)[1]) == pytest.approx(height, abs=1)
 
 
 def test_the_caption_names_the_setting():

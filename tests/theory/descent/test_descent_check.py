@@ -21,6 +21,7 @@ from certibit import (
 )
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.checks.method.descents import descents_along_a_run
+from certibit.theory.descent.certified_descent import searched_descents
 from certibit.theory.theorem import DescentPromise
 
 SUBJECTS = [
@@ -97,17 +98,27 @@ class Quieter(type(CARDS["sgd"].descents[0])):
         return super().noise(m, setting) / 10
 
 
+FLAT = NonconvexQuadratic(
+    name="flat",
+    x_0=np.full((1, 2, 1), 50.0),
+    H=np.array([np.diag([1.0, 0.0]), np.diag([0.5, 0.0])]),
+    b=np.zeros((2, 2, 1)),
+    minimiser=np.zeros((1, 2, 1)),
+)
+
+
+def test_of_convex_functions_the_descent_of_the_gradient_is_searched():
+    """Of gradient descent with L_f = 3/4 it is c = gamma (1 - gamma L_f/2)."""
+    assert FLAT.constants.mu == 0
+    (found,) = searched_descents(Experiment.of(GD(0.5), FLAT))
+    assert found.measure == "squared_gradient"
+    assert found.certificate.c == pytest.approx(0.5 * (1 - 0.1875), rel=1e-3)
+
+
 @pytest.mark.long
 def test_convex_functions_with_mu_0_descend_as_certified():
     """The certificate is about the gradient, as the check is, and not about f - f*."""
-    flat = NonconvexQuadratic(
-        name="flat",
-        x_0=np.full((1, 2, 1), 50.0),
-        H=np.array([np.diag([1.0, 0.0]), np.diag([0.5, 0.0])]),
-        b=np.zeros((2, 2, 1)),
-        minimiser=np.zeros((1, 2, 1)),
-    )
-    assert flat.constants.mu == 0
+    flat = FLAT
     for method, sent in ((TwoSteps(0.1), None), (DIANA(0.1, 0.5), compressor("rand-k:1"))):
         found = check(method, flat, sent)
         (verdict,) = (one for one in found.sound if one.check == "descent along a run")

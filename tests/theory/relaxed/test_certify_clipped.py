@@ -28,10 +28,12 @@ from certibit.solvers.clipping import norm
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import MAIN
 from certibit.theory.catalogue.catalogue import CARDS
+from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.attained_decrease import attained_decrease
 from certibit.theory.relaxed.clipped_account import clipped_account, parameters_of, scaled
-from certibit.theory.relaxed.growth_bounds import exponential_above
+from certibit.theory.relaxed.growth_bounds import against_gradient, exponential_above
 from certibit.theory.relaxed.published_step import published_step
+from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 B = e - 1
 FUNCTIONS = RelaxedFunctions(1.0, 1.0, n=4)
@@ -57,6 +59,20 @@ def test_the_formula_in_any_direction_and_against_the_gradient():
     assert free.c == pytest.approx(1 - (1 + tau) * (expm1(T) - T) / (T * tau), rel=1e-11)
     best = certify_clipped(method, FUNCTIONS)
     assert best.c == pytest.approx(1 - (1 + tau) * (expm1(-T) + T) / (T * tau), rel=1e-11)
+
+
+@pytest.mark.parametrize("part", ["1/4", "1/2", "3/4"])
+def test_what_f_grows_by_along_a_step_that_is_partly_against_the_gradient(part):
+    """L0 = 2, L1 = 3 and r = 1/2: T1 = 3 q/2 against it, and T2 = 3 (1 - q)/2 in any direction."""
+    q, r = float(Fraction(part)), RationalFunction.of(rational(0.5))
+    bound = against_gradient(rational(2), rational(3), r, rational(0.5), rational(Fraction(part)))
+    T1, T2 = 1.5 * q, 1.5 * (1 - q)
+    Q = q**2 * (expm1(-T1) + T1) / T1**2 - q * (1 - q) * expm1(-T1) / T1
+    Q += (1 - q) ** 2 * exp(-T1) * (expm1(T2) - T2) / T2**2
+    for slope in (1, 10):
+        assert float(bound.excess.at(rational(slope))) == pytest.approx(
+            (3 * slope + 2) / 4 * Q, rel=1e-9
+        )
 
 
 def test_the_card_and_lemma_5_agree():

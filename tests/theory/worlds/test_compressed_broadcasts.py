@@ -1,17 +1,25 @@
 """One step with a broadcast that is rounded at random: exact where it comes first, else bounded."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 from certibit.cli import main
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.authoring import mean
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Needs
+from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
 from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
@@ -81,3 +89,24 @@ def test_a_natural_broadcast_is_checked(capsys):
     text = capsys.readouterr().out
     assert "Psi^t/(tau^t Psi^0) (log)" in text
     assert "FAILS" not in text
+
+
+@dataclass(frozen=True)
+class BothErrors(GD):
+    """A gradient step, and four times by how much the two messages of a gradient differ."""
+
+    name: ClassVar[str] = "both-errors"
+    needs: ClassVar[Needs] = Needs(compressor="contractive", downlink="contractive")
+
+    def communicate(self, s, problem, channel):
+        slope = mean(channel.send(problem.grad(s.x)))
+        sent, received = channel.downlink(slope), mean(channel.uplink(slope))
+        return type(s)(s.x - self.gamma * slope + 4 * (sent - received))
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_the_errors_of_server_and_client_are_not_the_same(deterministic):
+    """On x^2/2, where one of the messages is lost and the other one arrives: x+ = 4.5 x."""
+    functions = FunctionClass(1, 1.0, 1.5, alpha=1e-9, alpha_down=1e-9, deterministic=deterministic)
+    proved = certify(BothErrors(0.5), functions, potential=METHODS["gd"].theorems[0])
+    assert proved.decrease <= 1 - 4.5**2 + 1e-6
