@@ -28,7 +28,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
-from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits
 from certibit.theory.worlds.outcomes import Scripted, outcomes
 from certibit.theory.worlds.symbolic.expectation import expected_gram
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
@@ -117,7 +117,8 @@ class SecondMoments:
             return QuadraticProblem(basis, Frame(cells, counts), extreme, method.gradient)
 
         problem = world(cells_of_kinds(counts))
-        state = unknown_state(method, problem)
+        template = first_state(method.inner, sum(counts), counts)
+        state = unknown_state(template, problem)
         places = np.arange(basis.size) < basis.used
         kept = invariants(method, state, problem)
         kernels = kernels_of_blocks(kept, problem.frame, basis, places)
@@ -128,7 +129,7 @@ class SecondMoments:
             nonlocal solved
             there = world(orbit.cells)
             channel = ExtremeChannel(method, extreme, there, orbit, signs)
-            s = theorem_step(method, unknown_state(method, there), there, channel)
+            s = theorem_step(method, unknown_state(template, there), there, channel)
             solved |= there.solved
             grams = _forms(s, there, kernels)
             means = (expected_gram(x, extreme.functions, there, channel) for x in grams)

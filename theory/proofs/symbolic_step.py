@@ -1,5 +1,6 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and the known inequalities."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -10,6 +11,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential, Squares, Terms
 from certibit.theory.proofs.error_inequalities import (
@@ -17,16 +19,17 @@ from certibit.theory.proofs.error_inequalities import (
     sampled_at,
     seen_errors,
 )
-from certibit.theory.proofs.kept_relations import (
-    Step,
-    hold_at_start,
-    really_kept,
-    relations_of_step,
-)
+from certibit.theory.proofs.premises import Premises
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.opaque.letters import Opaque
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
-from certibit.theory.worlds.symbolic.exact_numbers import exact_parameters, zeros
+from certibit.theory.worlds.symbolic.exact_numbers import (
+    exact_parameters,
+    fraction,
+    rational,
+    zeros,
+)
 from certibit.theory.worlds.symbolic.expectation import expected_gram
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
 from certibit.theory.worlds.symbolic.interpolation import (
@@ -52,6 +55,9 @@ from certibit.theory.worlds.symbolic.symbols import (
     unknown_state,
 )
 from certibit.theory.worlds.units import MethodInUnits
+
+SURE = 1e-9
+"""Distance of a sum of probabilities from 1 that is rounding."""
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
@@ -144,15 +150,16 @@ def symbolic_step(
     """
     _check(method, functions)
     outcomes = outcomes_of(method, functions)
-    found, natural = outcomes.found, outcomes.natural
+    natural = outcomes.natural
     if not trusted:
         outcomes.require_certifiable()
+    kept = () if exact else Premises(natural, functions, outcomes.patterns).relations
     kinds = len(functions.kinds)
     one_by_one = True
     for one_by_one, size in ROOMS:
         with suppress(BasisFullError):
             basis = Basis(size * kinds, kinds)
-            step = _symbolic_step(natural, functions, potential, found, basis, one_by_one, measure)
+            step = _symbolic_step(outcomes, natural, potential, basis, one_by_one, measure, kept)
             if functions.zeta and basis.used == basis.size:  # no value is left for zeta^2
                 raise BasisFullError
             break
@@ -168,7 +175,12 @@ def symbolic_step(
     basis = Basis(step.basis.used + bool(functions.zeta), kinds, exact=True)
     natural = natural.without_units()
     try:
-        return _symbolic_step(natural, functions, potential, found, basis, one_by_one, measure)
+        premises = _premises(outcomes)
+        kept = premises.relations
+        if functions.has_solution:
+            for psi in (potential, *([measure] if measure else [])):
+                premises.require_rest(psi)
+        return _symbolic_step(outcomes, natural, potential, basis, one_by_one, measure, kept)
     except BasisFullError:
         raise Refusal(
             f"points of {method.name} that are equal up to rounding differ in rational numbers; "
@@ -195,11 +207,26 @@ def _require_sums(
         return
     basis = Basis(step.basis.size, len(functions.kinds))
     heads = outcomes.other_heads
-    again = _symbolic_step(method, functions, potential, heads, basis, one_by_one, measure)
+    again = _symbolic_step(outcomes, method, potential, basis, one_by_one, measure, orbits=heads)
     for one, other in zip(step.after, again.after, strict=True):
         outcomes.require_sums(
             *zip((*one.blocks, one.values), (*other.blocks, other.values), strict=True)
         )
+
+
+def _require_sure(method: Method, probability: Any) -> None:
+    """Refuse outcomes whose probabilities do not sum to 1."""
+    if abs(float(fraction(rational(probability))) - 1) > SURE:
+        raise Refusal(
+            f"a step of {method.name} draws on symbols what it does not draw without them and has "
+            "no certificate; let it ask nothing but the channel"
+        )
+
+
+@lru_cache(maxsize=1)
+def _premises(outcomes: StepOutcomes) -> Premises:
+    """Return what is proved of a method without units, once for potentials of the same step."""
+    return Premises(outcomes.natural.without_units(), outcomes.functions, outcomes.patterns)
 
 
 @lru_cache(maxsize=1)
@@ -232,14 +259,16 @@ def _check(method: Method, functions: FunctionClass) -> None:
 
 
 def _symbolic_step(
+    outcomes: StepOutcomes,
     method: MethodInUnits,
-    given: FunctionClass,
     potential: Potential,
-    found: tuple[Orbit, ...],
     basis: Basis,
     one_by_one: bool,
     measure: Potential | None = None,
+    held: Sequence[int] = (),
+    orbits: Sequence[Orbit] | None = None,
 ) -> SymbolicStep:
+    given, template = outcomes.functions, outcomes.template
     evaluations: list[Evaluation] = []
     solves: list[LocalSolve] = []
     message_errors: list[MessageError] = []
@@ -260,10 +289,12 @@ def _symbolic_step(
         return problem, SymbolicChannel(method_, functions, problem, errors, orbit, noisy)
 
     def lyapunov(s: Any, problem: SymbolicProblem, psi: Potential = potential) -> Terms:
-        about = problem if functions.has_solution else AboutModel(problem, method.model(s))
+        plain = each(lambda x: UNREAD if x.dtype == bool else x, method.plain(s))
+        about = problem
+        if not functions.has_solution:
+            about = AboutModel(problem, method.inner.model(plain))
         star = method.plain(fixed_point(method, about))
-        steeper = method.steeper(problem)
-        return psi.lyapunov(method.inner, method.plain(s), star, given, steeper)
+        return psi.lyapunov(method.inner, plain, star, given, method.steeper(problem))
 
     def forms(
         s: Any, problem: SymbolicProblem, channel: SymbolicChannel, psi: Potential = potential
@@ -275,25 +306,23 @@ def _symbolic_step(
         ]
 
     problem, channel = world()
-    state = unknown_state(method, problem)
+    state = unknown_state(template, problem)
     now = forms(state, problem, channel)
     measured = forms(state, problem, channel, measure) if measure else []
     terms = lyapunov(state, problem)
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
-    kept, moved = invariants(method, state, problem), list[Step | None]()
-    held = [*range(len(kept))]
-    if held and functions.noise:
-        held = hold_at_start(method, method_, functions, basis.size, basis.exact)
+    relations = invariants(method, state, problem)
     after: list[Form] = []
-    for orbit in found:
+    probability: Any = 0
+    for orbit in outcomes.found if orbits is None else orbits:
         there, channel = world(orbit)
-        before = unknown_state(method, there)
+        before = unknown_state(template, there)
         s = theorem_step(method_, before, there.of_step(method), channel)
-        if held:
-            moved.append(relations_of_step(method, (before, s), there))
+        probability = probability + channel.probability
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
+    _require_sure(method, probability)
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
     inequalities = {name: form * method.gradient for name, form in known.items()}
     message_errors = seen_errors(message_errors, after, evaluations)
@@ -303,7 +332,7 @@ def _symbolic_step(
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {one.unknown for one in message_errors}
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
-    kept = tuple(kept[k] for k in really_kept(moved, held, noise=functions.noise is not None))
+    kept = [relations[k] for k in held]
     kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
     return SymbolicStep(
@@ -328,6 +357,16 @@ def _symbolic_step(
         },
     )
 
+
+class _Unread(Opaque):
+    """A field of bool in the place where a Lyapunov function looks at a state."""
+
+    WORD, IS_WHAT = "a field of bool", "has a model or a Lyapunov function that depends on flags"
+    INSTEAD = "let it depend on the vectors of a state only"
+    dtype = np.dtype(bool)
+
+
+UNREAD = _Unread()
 
 World = tuple[SymbolicProblem, SymbolicChannel]
 

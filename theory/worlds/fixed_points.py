@@ -140,11 +140,13 @@ def fixed_point(method: Method, problem: Solution) -> Any:
         return stated
     xp, n = array_namespace(problem.x_star), int(problem.n)
     single = (narrow(method, np.array([run])) for run in range(batch(method)))
-    states = [
-        of_many(resting_state, _parts, one, n).of(problem.x_star, problem.grad_star)
-        for one in single
-    ]
+    states = [found_rest(one, n).of(problem.x_star, problem.grad_star) for one in single]
     return states[0] if len(states) == 1 else each(lambda *x: xp.concat(x, axis=2), *states)
+
+
+def found_rest(method: Method, n: int) -> Rest:
+    """Return the state at rest of a method on n clients that is computed."""
+    return of_many(resting_state, _parts, method, n)
 
 
 def _parts(rest: Rest) -> Parts | None:

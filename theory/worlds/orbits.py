@@ -50,7 +50,8 @@ class OrbitChannel(Scripted):
 
     Only clients of one kind are renumbered; ``counts`` are the numbers of clients of each kind (by
     default all clients are of one kind). ``cells`` are the groups of clients that were treated
-    alike so far, and ``alike`` is the number of outcomes if all clients are distinguished.
+    alike so far, at first the given ones, and ``alike`` is the number of outcomes if all clients
+    are distinguished.
     ``other_heads`` selects the second set of counts of heads.
     """
 
@@ -61,10 +62,12 @@ class OrbitChannel(Scripted):
         counts: Sequence[int] | None = None,
         *,
         other_heads: bool = False,
+        cells: Sequence[range] | None = None,
     ) -> None:
         super().__init__(n, FEATURES, script)
-        self.cells = cells_of_kinds((n,) if counts is None else counts)
-        self.layout = ClientRows.of(self.cells, self.cells)
+        kinds = cells_of_kinds((n,) if counts is None else counts)
+        self.cells = [*(kinds if cells is None else cells)]
+        self.layout = ClientRows.of(kinds, kinds)
         self.other_heads = other_heads
         self.alike, self.chooses = 1.0, False
 
@@ -171,7 +174,8 @@ class Orbit:
     that is enumerated. ``alike`` is the number of outcomes that an enumeration of all cohorts,
     masks and coins of clients would visit; ``chooses`` says whether there are any, and
     ``other_heads`` which counts of heads were used. ``contractions`` is the number of messages of a
-    client, or of the server, that a contractive compressor compresses.
+    client, or of the server, that a contractive compressor compresses. ``begun`` are the cells
+    before it, where these are not the kinds.
     """
 
     probability: float
@@ -181,6 +185,7 @@ class Orbit:
     chooses: bool
     other_heads: bool
     contractions: int
+    begun: tuple[range, ...] | None = None
 
 
 class Nothing(ExactGradients):
@@ -245,8 +250,9 @@ class _Meter(OrbitChannel):
         compressor: Compressor,
         counts: Sequence[int] | None,
         other_heads: bool,
+        cells: Sequence[range] | None,
     ) -> None:
-        super().__init__(n, script, counts, other_heads=other_heads)
+        super().__init__(n, script, counts, other_heads=other_heads, cells=cells)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
         self.message_down = downward(compressor).bits(d)
         self.bits = self.bits_down = 0.0
@@ -271,11 +277,22 @@ class _Meter(OrbitChannel):
         return v
 
 
-def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> Any:
-    """Return the first state of a method on vectors without entries."""
+def starts(
+    method: Method, n: int, counts: Sequence[int] | None = None
+) -> list[tuple[OrbitChannel, Any]]:
+    """Return the channel and the first state, of vectors without entries, of every outcome."""
     problem = Nothing(n, counts)
-    with watched(method.name):
-        return method.start(problem.x_0, problem, OrbitChannel(n, counts=counts))
+
+    def start(channel: OrbitChannel) -> tuple[OrbitChannel, Any]:
+        with watched(method.name):
+            return channel, method.start(problem.x_0, problem, channel)
+
+    return [found for _, found in outcomes(start, lambda script: OrbitChannel(n, script, counts))]
+
+
+def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> Any:
+    """Return the first state of a method on vectors without entries, of one of its outcomes."""
+    return starts(method, n, counts)[0][1]
 
 
 def orbits(
@@ -286,15 +303,18 @@ def orbits(
     counts: Sequence[int] | None = None,
     *,
     other_heads: bool = False,
+    state: Any = None,
+    cells: Sequence[range] | None = None,
 ) -> tuple[tuple[Orbit, ...], StepCost]:
     """Return all outcomes of one step of a method, and what the step costs in the mean.
 
     A step is an iteration, or a round of K local steps (see :func:`iteration`). The number d of
     features and the compressor matter for the bits only. Clients of different kinds, of which there
-    are ``counts``, are not exchangeable; ``other_heads`` are as in :class:`OrbitChannel`.
+    are ``counts``, are not exchangeable; ``other_heads`` and ``cells`` are as in
+    :class:`OrbitChannel`. The step is from a ``state``, by default from the first one.
     """
     spent: list[tuple[float, float, float, float]] = []
-    state = first_state(method, n, counts)
+    state = first_state(method, n, counts) if state is None else state
 
     def step(channel: _Meter) -> _Meter:
         problem = Nothing(n, counts)
@@ -318,9 +338,10 @@ def orbits(
                 channel.uplinks * (method.needs.compressor == "contractive"),
                 channel.downlinks * (method.needs.downlink != "unbiased"),
             ),
+            None if cells is None else tuple(cells),
         )
         for probability, channel in outcomes(
-            step, lambda script: _Meter(n, bits_d, script, compressor, counts, other_heads)
+            step, lambda script: _Meter(n, bits_d, script, compressor, counts, other_heads, cells)
         )
     ]
     schedule = method.schedule

@@ -61,7 +61,7 @@ def other_factorisations(seed):
 
         return called
 
-    kept = invariants.relations, fixed_points.resting_state, step_outcomes.outcomes_of
+    kept = invariants.relations, fixed_points.resting_state, step_outcomes._outcomes_of
     try:
         with ExitStack() as stack:
             for module, names in ((np.linalg, NUMPY), (scipy.linalg, SCIPY)):

@@ -5,7 +5,7 @@ The unchanged method uses them like arrays (n, d, R), and sees nothing of them b
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar
@@ -64,6 +64,8 @@ class ClientRows:
         Number of clients.
     numbers : callable
         Makes factors of vectors numbers of the kind that rows are made of.
+    sums : list of one int
+        How many sums over the clients were taken.
     """
 
     cells: Sequence[range]
@@ -72,6 +74,7 @@ class ClientRows:
     counts: NDArray[np.intp]
     n: int
     numbers: Callable[[Any], Any] = np.asarray
+    sums: list[int] = field(default_factory=lambda: [0])
 
     @classmethod
     def of(
@@ -234,6 +237,7 @@ class ClientArray(_Array):
             self._refuse("sums over other than the clients, or leaves their axis out")
         if self.shape[0] == 1:
             return self
+        self._layout.sums[0] += 1
         number = object if self._rows.dtype == object else float
         weighted = self._rows * self._layout.counts.astype(number)[:, None, None]
         return ClientArray(weighted.sum(axis=0, keepdims=True), self._layout)

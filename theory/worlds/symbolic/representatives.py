@@ -16,9 +16,7 @@ from certibit.data.arrays import Array
 from certibit.solvers.method import ExactGradients, Method, Slot
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
-from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.generic import FEATURES
-from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.linearity import OneStepSolves
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from certibit.theory.worlds.opaque.letters import FEATURES as UNKNOWN
@@ -77,10 +75,12 @@ class Representatives:
         """Return the array of all clients that has these rows."""
         return self.layout.array(rows)
 
-    @cached_property
-    def star(self) -> Any:
-        """The fixed point."""
-        return self._rows(fixed_point(self.method, self.problem))
+    def start(self) -> Any:
+        """Return the first state of a method that does not see what it calculates with."""
+        first = self.array(np.ones((1, FEATURES, 1)))
+        return self._rows(self.method.start(first, self.problem, self._channel(0)))
+
+    opaque_start = start
 
     def step(self, s: Any) -> Any:
         """Do one step, which does not see what it calculates with."""
@@ -90,17 +90,11 @@ class Representatives:
 
     def walk(self) -> Iterator[Any]:
         """Yield the states of a run from its start, with the same outcome in every step."""
-        start = self.array(np.ones((1, FEATURES, 1)))
-        seed, s = 0, self._rows(self.method.start(start, self.problem, self._channel(0)))
+        seed, s = 0, self.start()
         while True:
             yield s
             seed += 1
             s = self._step(s, self._channel(seed), most=np.inf)
-
-    def kept(self, s: Any) -> tuple[Array, ...]:
-        """Return the invariants of a state."""
-        found = invariants(self.method, each(self.array, s), self.problem)
-        return tuple(rows_of(x, self.layout) for x in found)
 
     def _step(self, s: Any, channel: "_Channel", most: float = 2) -> Any:
         solved = OneStepSolves(self.problem, most)

@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import chain, islice
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.flags import Pattern, patterns
 from certibit.theory.worlds.linearity import GenericWorld, World, require_certifiable
-from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.representatives import Representatives
 from certibit.theory.worlds.units import MethodInUnits, in_units, in_units_of
@@ -35,15 +39,29 @@ class StepOutcomes:
     functions: FunctionClass
 
     @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The flags that clients can have, first those with which a step is certified."""
+        return patterns(self.method, self.functions.counts)
+
+    @cached_property
+    def template(self) -> Any:
+        """A state of vectors without entries, with these flags."""
+        first = first_state(self.method, self.functions.n, self.functions.counts)
+        return self.patterns[0].put(first)
+
+    @cached_property
     def found(self) -> tuple[Orbit, ...]:
         """The outcomes."""
-        return orbits(self.method, self.functions.n, counts=self.functions.counts)[0]
+        return self._orbits(other_heads=False)
+
+    def _orbits(self, *, other_heads: bool) -> tuple[Orbit, ...]:
+        n, counts, state = self.functions.n, self.functions.counts, self.template
+        return orbits(self.method, n, counts=counts, other_heads=other_heads, state=state)[0]
 
     @cached_property
     def other_heads(self) -> tuple[Orbit, ...]:
         """The outcomes with other counts of heads; none if no client tosses a coin."""
-        n, counts = self.functions.n, self.functions.counts
-        other, _ = orbits(self.method, n, counts=counts, other_heads=True)
+        other = self._orbits(other_heads=True)
         return other if [one.cells for one in other] != [one.cells for one in self.found] else ()
 
     @cached_property
@@ -103,20 +121,39 @@ def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
     return drawn if once else functions
 
 
-@lru_cache(maxsize=1)
 def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
     """Return the outcomes of a step, found once for the potentials that follow each other.
 
     Raises
     ------
     Refusal
-        If a parameter of the method is not finite.
+        If a parameter of the method is not finite, may change, or is no part of what it equals.
     """
-    for one in fields(method):
-        value = getattr(method, one.name)
+    known = {one.name for one in fields(method) if one.compare}
+    for name, value in vars(method).items():
+        computed = isinstance(getattr(type(method), name, None), cached_property)
+        if not computed and not (name in known and _is_constant(value)):
+            raise Refusal(
+                f"{name} of {method.name} is {type(value).__name__}, of which a certificate cannot "
+                "say that it stays as it is; make it a field, a number or a tuple of numbers"
+            )
         if isinstance(value, float) and not math.isfinite(value):
             raise Refusal(
-                f"{one.name} = {value:g} of {method.name} is not finite and cannot be certified; "
+                f"{name} = {value:g} of {method.name} is not finite and cannot be certified; "
                 "give a finite number"
             )
-    return StepOutcomes(method, functions)
+    return _outcomes_of(method, functions)
+
+
+_outcomes_of = lru_cache(maxsize=1)(StepOutcomes)
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether a parameter cannot change, and is equal to no other."""
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return all(one.compare for one in fields(value)) and all(
+            map(_is_constant, vars(value).values())
+        )
+    return isinstance(value, Real | np.bool_ | str | Enum | type(None))

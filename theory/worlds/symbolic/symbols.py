@@ -20,7 +20,6 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method, Sample, Slot, slot_of
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.opaque.clients import ClientArray, contents
 from certibit.theory.worlds.opaque.letters import FEATURES
 from certibit.theory.worlds.orbits import Orbit, OrbitChannel
@@ -349,8 +348,8 @@ class SymbolicChannel(OrbitChannel):
         kept: bool = False,
     ) -> None:
         script, other_heads = (orbit.script, orbit.other_heads) if orbit else ((), False)
-        counts = problem.frame.counts
-        super().__init__(functions.n, script, counts, other_heads=other_heads)
+        counts, cells = problem.frame.counts, orbit and orbit.begun
+        super().__init__(functions.n, script, counts, other_heads=other_heads, cells=cells)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
         self.errors, self.kept = errors, kept
@@ -401,16 +400,15 @@ class SymbolicChannel(OrbitChannel):
         return {-1: (point, *(0 * part for part in parts))}
 
 
-def unknown_state(method: Method, problem: SymbolicProblem) -> Any:
+def unknown_state(template: Any, problem: SymbolicProblem) -> Any:
     """Return a state of unknowns, one per field; fields of bool stay as they are."""
-    star = fixed_point(method, problem)
     numbers = iter(range(1000))
 
     def unknowns(x: Array) -> Array:
         number = next(numbers)
         if x.dtype == bool:
-            return problem.frame.layout.mask(x)
+            return x
         name = problem.basis.index("state", number, every_client=x.shape[0] == problem.n)
         return problem.frame.unknown(problem.basis, name)
 
-    return each(unknowns, star)
+    return each(unknowns, template)

@@ -1,0 +1,423 @@
+"""What a certificate of a step stands on, proved on symbols in rational numbers.
+
+The symbols of a step are deviations from a state at rest, in which the flags are those of the
+start, and relations hold between them. So the state at rest is kept by every outcome of a step, no
+flags that the clients can have change what a step does, and a relation holds at rest, after every
+outcome of the start, and, with the others, after every outcome of a step.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat
+
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean, where
+from certibit.solvers.method import Method, Slot
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Gap, Potential
+from certibit.theory.worlds.fixed_points import Combination, Rest, found_rest
+from certibit.theory.worlds.flags import Pattern
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientMask
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits, starts
+from certibit.theory.worlds.symbolic.exact_numbers import (
+    Exact,
+    exact_parameters,
+    rational,
+    zeros,
+)
+from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
+from certibit.theory.worlds.symbolic.symbols import (
+    Law,
+    MessageError,
+    MessageErrors,
+    SymbolicChannel,
+    SymbolicProblem,
+    unknown_state,
+)
+from certibit.theory.worlds.units import MethodInUnits
+
+Groups = list[Matrix]
+"""The rows of a relation in the directions of each group of a frame."""
+
+Step = tuple[list[Groups], list[Groups]]
+"""The relations before and after an outcome of a step."""
+
+SIZES = (12, 24, 48, 96)
+"""Of a basis, tried in turn."""
+
+SLOPE = Exact(1) / 3
+"""Of gradients with which a state at rest is solved for: any number but 0."""
+
+
+class Shifted:
+    """Symbolic functions whose solution is an unknown vector, and their gradients there others.
+
+    Those sum to 0, but with a shared g; they are 0 where all clients have one minimiser. Without a
+    solution functions are what they are. With a ``slope`` all gradients are affine.
+    """
+
+    def __init__(self, inner: SymbolicProblem, method: Method, slope: Any = None) -> None:
+        basis, frame = inner.basis, inner.frame
+        self.inner, self.method, self.slope = inner, method, slope
+        own = frame.unknown(basis, basis.index("gradients", every_client=True))
+        self.x_star = frame.unknown(basis, basis.index("solution", every_client=False))
+        self.grad_star = own if method.needs.composite else own - mean(own)
+        if method.needs.shared_minimiser:
+            self.grad_star = 0 * own
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def of_step(self, method: Method) -> "Shifted":
+        """Return the functions as a step of a method gets them."""
+        return Shifted(self.inner.of_step(method), self.method, self.slope)
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
+    ) -> Array:
+        """Gradients of the f_i; (n, basis, R)."""
+        apart = x - self.x_star
+        if not (active is None or isinstance(active, int)):
+            apart = where(active, apart, 0 * apart)
+        if self.slope is not None:
+            return self.grad_star + self.slope * apart
+        return self.grad_star + self.inner.grad(apart, active, sample)
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of g; (1, basis, R)."""
+        apart, there = y - self.x_star, -mean(self.grad_star)
+        if self.slope is not None or not self.inner.frame.rows(apart).any():
+            return there + (self.slope or 0) * apart
+        return there + self.inner.grad_g(apart)
+
+    def gradient_steps(
+        self, slope: Any, start: Array, active: Array, step: Any, count: int
+    ) -> Array | None:
+        """Return where gradient steps end: after the first, if only rest is asked for."""
+        end = start - step * where(active, slope(start), 0 * start)
+        still = not self.inner.frame.rows(end - start).any()
+        return end if still or self.slope is not None else None
+
+    def minimise(
+        self, gradient: Any, start: Array, centre: Array, given: Any, active: Array, **limits: Any
+    ) -> tuple[Array, Array]:
+        """Return where local solves from the centre end: after a step, which is 0 at rest."""
+        at = centre + 0 * start
+        z = -1 / limits["L"] * where(active, gradient(at, given, active, self), 0 * at)
+        return z, gradient(centre + z, given, active, self)
+
+
+class OfCells:
+    """Functions as relations ask for them: a gradient at a point that cannot be told is unknown.
+
+    A point may depend on who takes part, and be another one for clients of different cells.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def grad(self, x: Array, *_: Any, **__: Any) -> Array:
+        """Gradients of the f_i of all clients; (n, basis, R)."""
+        frame, basis, found = self.inner.frame, self.inner.basis, 0 * self.inner.grad_star
+        with suppress(Refusal):
+            return self.inner.grad(x)
+        for cell in frame.members:
+            own = np.zeros((frame.n, 1, 1), dtype=bool)
+            own[cell.start : cell.stop] = True
+            mask = ClientMask(own, frame.layout.kinds)
+            gradient = frame.unknown(basis, basis.index(len(basis.names), every_client=True))
+            with suppress(Refusal):
+                gradient = self.inner.grad(x, active=mask)
+            found = where(mask, gradient, found)
+        return found
+
+
+class AtRest(MessageErrors):
+    """Messages of a state at rest: none is changed, and those that are not 0 are known then."""
+
+    def unknown(
+        self, sent: Mapping[int, Blocks], law: Law, beside: int | None = None
+    ) -> tuple[int, ClientArray]:
+        """Return 0."""
+        lost = ((kind, own) for kind, own in sent.items() if any(part.any() for part in own))
+        self.known += [MessageError(kind, 0, own, 0, law) for kind, own in lost]
+        return 0, self.frame.array(zeros(1, self.basis.size, 1, exact=True))
+
+
+class Premises:
+    """What is proved of a method, in rational numbers, over a class of functions.
+
+    Parameters
+    ----------
+    method : MethodInUnits
+        The method in the units in which its relations are given.
+    given : FunctionClass
+        The class.
+    patterns : sequence of Pattern
+        The flags that its clients can have.
+    """
+
+    def __init__(
+        self, method: MethodInUnits, given: FunctionClass, patterns: Sequence[Pattern]
+    ) -> None:
+        self.method, self.given, self.patterns = method, given, patterns
+        self.counts, self.size = given.counts, SIZES[0]
+        self.exact: Any = exact_parameters(method)
+        self.functions = exact_parameters(given.in_units(method.gradient))
+        self.template = patterns[0].put(first_state(method.inner, given.n, given.counts))
+
+    @cached_property
+    def relations(self) -> tuple[int, ...]:
+        """The relations of states that hold in all states of a run, by their numbers.
+
+        Raises
+        ------
+        Refusal
+            If the state at rest is not kept, if flags change what a step does, or if a relation
+            that the method states is not kept, although gradients are exact.
+        """
+        for size in SIZES:
+            with suppress(BasisFullError):
+                self.size = size * len(self.counts)
+                return self._relations()
+        raise Refusal(
+            f"a step of {self.method.name} has more than {SIZES[-1]} unknowns; take fewer local "
+            "steps"
+        )
+
+    def _relations(self) -> tuple[int, ...]:
+        states = [self._at_start(orbit) for orbit in starts_of(self.method.inner, self.counts)]
+        if self.given.has_solution:
+            states.append(self._at_rest())
+        holds = [[not any(part.any() for part in rows) for rows in state] for state in states]
+        held = [k for k, hold in enumerate(zip(*holds, strict=True)) if all(hold)]
+        steps = [step for pattern in self.patterns for step in self._steps(pattern)]
+        held = really_kept([(before, after) for before, after, _ in steps], held)
+        if any(not _follow(rows, before, held) for before, _, apart in steps for rows in apart):
+            raise Refusal(_DEPENDS.format(self.method.name))
+        problem, _ = self._world(cells_of_kinds(self.counts))
+        stated = self.method.invariants(unknown_state(self.template, problem), OfCells(problem))
+        if stated is not None and not self.given.noise and len(held) < len(stated):
+            raise Refusal(f"{self.method.name} does not keep what it declares to be invariant")
+        return tuple(held)
+
+    def require_rest(self, potential: Potential) -> None:
+        """Refuse a potential that is not 0 in the state at rest, where there is a solution."""
+        problem, _ = self._world(cells_of_kinds(self.counts), AtRest)
+        shifted = Shifted(problem, self.method)
+        star = self.method.plain(self._rest(shifted))
+        steeper = self.method.steeper(shifted)
+        terms = potential.lyapunov(self.method.inner, star, star, self.given, steeper)
+        for term in terms:
+            gap = isinstance(term, Gap)
+            left = term.point - shifted.x_star if gap else term.vectors
+            if problem.frame.rows(left).any():
+                raise Refusal(
+                    f"a term of the Lyapunov function is not 0 where {self.method.name} is at rest "
+                    "and has no factor; compare each part of the state with that at rest"
+                )
+
+    def _world(
+        self, cells: Sequence[range], errors: type[MessageErrors] = MessageErrors
+    ) -> tuple[SymbolicProblem, MessageErrors]:
+        """Return functions on symbols, and the errors of messages."""
+        basis = Basis(self.size, len(self.counts), exact=True)
+        frame = Frame(cells, self.counts, exact=True)
+        lost, noise = errors(basis, frame, [], self.functions), self.functions.noise
+        samples = lost if noise and errors is MessageErrors else None
+        about = noise is not None and noise.expected is not None
+        solution = self.given.has_solution
+        problem = SymbolicProblem(basis, frame, [], [], False, solution, samples, about)
+        return problem, lost
+
+    def _channel(
+        self, problem: SymbolicProblem, errors: MessageErrors, orbit: Orbit
+    ) -> SymbolicChannel:
+        return SymbolicChannel(self.exact, self.functions, problem, errors, orbit, kept=True)
+
+    def _at(self, s: Any, problem: Any) -> list[Groups]:
+        """Return the relations at a state, in the directions of each group."""
+        frame, seen = problem.frame, OfCells(problem)
+        return [frame.groups(x) for x in invariants(self.method, s, seen)]
+
+    def _at_start(self, orbit: Orbit) -> list[Groups]:
+        """Return what relations are after an outcome of the start."""
+        plain, errors = self._world(orbit.cells)
+        problem: Any = Shifted(plain, self.method) if self.given.has_solution else plain
+        x = plain.frame.unknown(plain.basis, plain.basis.index("start", every_client=False))
+        channel = self._channel(plain, errors, orbit)
+        return self._at(self.exact.start(x, problem.of_step(self.method), channel), problem)
+
+    def _at_rest(self) -> list[Groups]:
+        """Return what relations are in the state at rest, having seen that a step keeps it."""
+        pattern = self.patterns[0]
+        for orbit in orbits_of(self.method.inner, pattern, self.template):
+            plain, lost = self._world(orbit.cells, AtRest)
+            problem = Shifted(plain, self.method)
+            star = self._rest(problem)
+            channel = self._channel(plain, lost, orbit)
+            after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
+            pairs = [(problem.x_star, self.method.model(star))]
+            pairs += zip(_vectors(star), _vectors(after), strict=True)
+            moved = any(plain.frame.rows(a - b).any() for a, b in pairs)
+            if moved or plain.evaluations or lost.known:
+                raise Refusal(
+                    f"{self.method.name} does not stay at its fixed point and has no factor there"
+                )
+        return self._at(star, problem)
+
+    def _rest(self, problem: Shifted) -> Any:
+        """Return the state at rest that the method states, or the one that is found."""
+        stated = self.exact.fixed_point(problem)
+        if stated is None:
+            stated = self._solved.of(problem.x_star, problem.grad_star)
+        return self.patterns[0].put(stated)
+
+    @cached_property
+    def _solved(self) -> Rest:
+        """The state at rest that is found, its coefficients in rational numbers.
+
+        A step is affine in them where all gradients have the same slope.
+        """
+        rest = found_rest(self.method, self.given.n)
+        fields = {name: x for name, x in rest.fields.items() if isinstance(x, Combination)}
+        places = [(name, key) for name, x in fields.items() for key in "abc" if getattr(x, key)]
+        first = [rational(float(getattr(fields[name], key))) for name, key in places]
+        worlds = []
+        for orbit in orbits_of(self.method.inner, self.patterns[0], self.template):
+            worlds.append((orbit, *self._world(orbit.cells, AtRest)))
+
+        def changed(values: Sequence[Any]) -> Rest:
+            own = dict(fields)
+            for (name, key), value in zip(places, values, strict=True):
+                own[name] = replace(own[name], **{key: Exact(value)})
+            return replace(rest, fields={**rest.fields, **own})
+
+        def residual(values: Sequence[Any]) -> list[Any]:
+            rows = []
+            for orbit, plain, lost in worlds:
+                problem = Shifted(plain, self.method, SLOPE)
+                s = self.patterns[0].put(changed(values).of(problem.x_star, problem.grad_star))
+                channel = self._channel(plain, lost, orbit)
+                after = theorem_step(self.exact, s, problem.of_step(self.method), channel)
+                pairs = [(problem.x_star, self.method.model(s))]
+                pairs += zip(_vectors(s), _vectors(after), strict=True)
+                rows += [plain.frame.rows(a - b).ravel() for a, b in pairs]
+            return np.concatenate(rows).tolist()
+
+        start = residual(first)
+        if not any(start):
+            return changed(first)
+        units = ([x + (i == j) for j, x in enumerate(first)] for i in range(len(first)))
+        slopes = [[a - b for a, b in zip(residual(u), start, strict=True)] for u in units]
+        columns = fmpq_mat([*slopes, [-x for x in start]]).transpose()
+        reduced, rank = columns.rref()
+        for i in range(rank):
+            lead = next(j for j in range(reduced.ncols()) if reduced[i, j])
+            if lead < len(first):
+                first[lead] += reduced[i, reduced.ncols() - 1]
+        return changed(first)
+
+    def _steps(self, pattern: Pattern) -> Iterator[tuple[*Step, list[Groups]]]:
+        """Yield for each outcome of a step the relations before and after it, and what flags do."""
+        resting = self.patterns[0].within(pattern.cells)
+        for orbit in orbits_of(self.method.inner, pattern, self.template):
+            problem, errors = self._world(orbit.cells)
+            runs = []
+            for flags in dict.fromkeys((pattern, resting)):
+                s = unknown_state(flags.put(self.template), problem)
+                errors.places.clear()
+                channel = self._channel(problem, errors, orbit)
+                after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
+                drawn = channel.options, channel.cells, channel.probability
+                runs.append((s, after, drawn))
+            (s, after, drawn), *others = runs
+            apart = [
+                problem.frame.groups(a - b)
+                for _, other, _ in others
+                for a, b in zip(_vectors(after), _vectors(other), strict=True)
+            ]
+            if any(one != drawn for _, _, one in others):
+                raise Refusal(_DEPENDS.format(self.method.name))
+            yield self._at(s, problem), self._at(after, problem), apart
+
+
+_DEPENDS = (
+    "the step of {} depends on a field of bool and has no certificate; let such a field only say "
+    "what changes nothing"
+)
+
+
+def starts_of(method: Method, counts: Sequence[int]) -> list[Orbit]:
+    """Return the outcomes of the start of a method."""
+    return [
+        Orbit(float(one.probability), tuple(one.script), tuple(one.cells), 1, False, False, 0)
+        for one, _ in starts(method, sum(counts), counts)
+    ]
+
+
+def orbits_of(method: Method, pattern: Pattern, template: Any) -> list[Orbit]:
+    """Return the outcomes of a step from a state with some flags, with all counts of heads."""
+    state, n = pattern.put(template), sum(pattern.counts)
+    found: dict[Any, Orbit] = {}
+    for other in (False, True):
+        some, _ = orbits(
+            method, n, counts=pattern.counts, other_heads=other, state=state, cells=pattern.cells
+        )
+        found |= {(one.script, one.cells): one for one in some}
+    return [*found.values()]
+
+
+def _vectors(s: Any) -> list[Array]:
+    return [x for x in vars(s).values() if x.dtype != bool]
+
+
+def really_kept(steps: Sequence[Step], held: Sequence[int]) -> list[int]:
+    """Return the relations that every outcome of a step keeps, if they hold before it.
+
+    What a step makes of each must follow from the others.
+
+    Parameters
+    ----------
+    steps : pairs of lists
+        For each outcome the relations before and after it.
+    held : sequence of int
+        The relations that hold at the start.
+    """
+    held = [*held]
+    while True:
+        left = [k for k in held if all(_follow(then[k], before, held) for before, then in steps)]
+        if left == held:
+            return held
+        held = left
+
+
+def _follow(rows: Groups, before: Sequence[Groups], held: Sequence[int]) -> bool:
+    """Whether what is 0 in each group of directions follows from relations that hold."""
+    return all(
+        not own.any() or are_combinations(own, [before[j][group] for j in held])
+        for group, own in enumerate(rows)
+    )
+
+
+def are_combinations(rows: Matrix, others: Sequence[Matrix]) -> bool:
+    """Whether rows of rational numbers are combinations of others."""
+    if not others:
+        return not rows.any()
+    known = np.concatenate(others)
+    ranks = [
+        fmpq_mat([list(map(rational, row)) for row in own]).rank()
+        for own in (known, np.concatenate([known, rows]))
+    ]
+    return ranks[0] == ranks[1]
