@@ -22,6 +22,7 @@ from certibit.solvers.method import Method, Slot
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential
+from certibit.theory.proofs.rational_algebra import floats
 from certibit.theory.worlds.fixed_points import Combination, Rest, found_rest
 from certibit.theory.worlds.flags import Pattern
 from certibit.theory.worlds.invariants import invariants
@@ -52,6 +53,9 @@ Step = tuple[list[Groups], list[Groups]]
 
 SIZES = (12, 24, 48, 96)
 """Of a basis, tried in turn."""
+
+ROUNDING = 1e-6
+"""Relative difference of floats and rational numbers that is rounding."""
 
 SLOPE = Exact(1) / 3
 """Of gradients with which a state at rest is solved for: any number but 0."""
@@ -85,7 +89,7 @@ class Shifted:
     ) -> Array:
         """Gradients of the f_i; (n, basis, R)."""
         apart = x - self.x_star
-        if not (active is None or isinstance(active, int)):
+        if isinstance(active, ClientMask):
             apart = where(active, apart, 0 * apart)
         if self.slope is not None:
             return self.grad_star + self.slope * apart
@@ -229,12 +233,16 @@ class Premises:
                 )
 
     def _world(
-        self, cells: Sequence[range], errors: type[MessageErrors] = MessageErrors
+        self,
+        cells: Sequence[range],
+        errors: type[MessageErrors] = MessageErrors,
+        *,
+        exact: bool = True,
     ) -> tuple[SymbolicProblem, MessageErrors]:
         """Return functions on symbols, and the errors of messages."""
-        basis = Basis(self.size, len(self.counts), exact=True)
-        frame = Frame(cells, self.counts, exact=True)
-        lost, noise = errors(basis, frame, [], self.functions), self.functions.noise
+        basis = Basis(self.size, len(self.counts), exact)
+        frame = Frame(cells, self.counts, exact)
+        lost, noise = errors(basis, frame, [], self._class(exact)), self.functions.noise
         samples = lost if noise and errors is MessageErrors else None
         about = noise is not None and noise.expected is not None
         solution = self.given.has_solution
@@ -244,7 +252,12 @@ class Premises:
     def _channel(
         self, problem: SymbolicProblem, errors: MessageErrors, orbit: Orbit
     ) -> SymbolicChannel:
-        return SymbolicChannel(self.exact, self.functions, problem, errors, orbit, kept=True)
+        exact = problem.basis.exact
+        method = self.exact if exact else self.method
+        return SymbolicChannel(method, self._class(exact), problem, errors, orbit, kept=True)
+
+    def _class(self, exact: bool) -> FunctionClass:
+        return self.functions if exact else self.given.in_units(self.method.gradient)
 
     def _at(self, s: Any, problem: Any) -> list[Groups]:
         """Return the relations at a state, in the directions of each group."""
@@ -253,11 +266,28 @@ class Premises:
 
     def _at_start(self, orbit: Orbit) -> list[Groups]:
         """Return what relations are after an outcome of the start."""
-        plain, errors = self._world(orbit.cells)
-        problem: Any = Shifted(plain, self.method) if self.given.has_solution else plain
-        x = plain.frame.unknown(plain.basis, plain.basis.index("start", every_client=False))
-        channel = self._channel(plain, errors, orbit)
-        return self._at(self.exact.start(x, problem.of_step(self.method), channel), problem)
+        made = []
+        for exact, method in ((False, self.method), (True, self.exact)):
+            plain, errors = self._world(orbit.cells, exact=exact)
+            problem: Any = Shifted(plain, self.method) if self.given.has_solution else plain
+            x = plain.frame.unknown(plain.basis, plain.basis.index("start", every_client=False))
+            channel = self._channel(plain, errors, orbit)
+            s = method.start(x, problem.of_step(self.method), channel)
+            made.append([plain.frame.rows(x) for x in _vectors(s)])
+        self._require_same(*made)
+        return self._at(s, problem)
+
+    def _require_same(self, rough: list[Matrix], exact: list[Matrix]) -> None:
+        """Refuse a method that does with floats what it does not with rational numbers."""
+        rounded = [*map(floats, exact)]
+        least = max((np.abs(x).max() for x in rounded), default=0.0) * ROUNDING**2
+        for one, other in zip(rough, rounded, strict=True):
+            if np.abs(one - other).max() > max(ROUNDING * np.abs(other).max(), least):
+                raise Refusal(
+                    f"{self.method.name} does not do with floats what it does with the rational "
+                    "numbers that they stand for and has no certificate; it must not ask what its "
+                    "numbers are"
+                )
 
     def _at_rest(self) -> list[Groups]:
         """Return what relations are in the state at rest, having seen that a step keeps it."""
@@ -342,15 +372,23 @@ class Premises:
                 after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
                 drawn = channel.options, channel.cells, channel.probability
                 runs.append((s, after, drawn))
-            (s, after, drawn), *others = runs
+            (before, after, drawn), *others = runs
             apart = [
                 problem.frame.groups(a - b)
                 for _, other, _ in others
                 for a, b in zip(_vectors(after), _vectors(other), strict=True)
             ]
+            rough, lost = self._world(orbit.cells, exact=False)
+            channel = self._channel(rough, lost, orbit)
+            s = unknown_state(pattern.put(self.template), rough)
+            near = theorem_step(self.method, s, rough.of_step(self.method), channel)
+            self._require_same(
+                [rough.frame.rows(x) for x in _vectors(near)],
+                [problem.frame.rows(x) for x in _vectors(after)],
+            )
             if any(one != drawn for _, _, one in others):
                 raise Refusal(_DEPENDS.format(self.method.name))
-            yield self._at(s, problem), self._at(after, problem), apart
+            yield self._at(before, problem), self._at(after, problem), apart
 
 
 _DEPENDS = (
