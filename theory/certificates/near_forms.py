@@ -73,9 +73,11 @@ class NearForms:
         cost = np.sum([one / (one @ first) for one in diagonals], axis=0)
         unused = [ZERO] * (len(programme.step.others) + len(programme.bounds))
         _, _, *gain = (fmpq_mat([[*(-cost), *unused]]) * programme.table).entries()
-        close = ROUGH * len(diagonals) / abs(float(value_of(gain, found)))
-        end = follow(ConeProgramme(gain, sums, lines), found, close, bounded=False).numbers
-        there = Surroundings.of(programme.programme, (t, *end))
+        size, there = abs(float(value_of(gain, found))), None
+        if size:
+            close = ROUGH * len(diagonals) / size
+            end = follow(ConeProgramme(gain, sums, lines), found, close, bounded=False).numbers
+            there = Surroundings.of(programme.programme, (t, *end))
         if there is None:
             raise Refusal("no form that is small is found; state a potential")
         multipliers = there.numbers[-len(unused) :][: len(programme.step.others)]

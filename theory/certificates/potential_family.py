@@ -273,9 +273,10 @@ def _parts(
 ) -> QuadraticPotential:
     """Return the sum of the squares of all parts of a state in natural units, perhaps f - f*."""
     n, L = functions.n, functions.L
-    arrays = vars(first_state(method, n))
+    outcomes = outcomes_of(method, functions)
+    arrays = vars(outcomes.template)
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
-    natural = zip(arrays, outcomes_of(method, functions).natural.sizes, strict=True)
+    natural = zip(arrays, outcomes.natural.sizes, strict=True)
     units = {name: 1 / size for name, size in natural}
     if gradients:
         names.append(("grad f", n > 1 and functions.has_solution))

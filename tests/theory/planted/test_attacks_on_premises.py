@@ -1,0 +1,165 @@
+"""What a certificate stands on is proved: the start, every outcome, all flags, and rest."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from attacks_on_premises import ATTACKS, FORGETFUL, HONEST, Late, Memory, Remembering, Stating, kind
+
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.certificates.certify import certify
+from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Squares
+from certibit.theory.proofs.premises import Premises
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
+
+N = 4
+CONVEX, NONCONVEX = FunctionClass(N, 1.0, 10.0), FunctionClass.nonconvex(N, L=10.0)
+
+
+def contraction(method):
+    return certify(method, CONVEX, potential="search").decrease
+
+
+def descent(method):
+    return certify_descent(method, CONVEX).c
+
+
+def factor(method):
+    return certify_descent(method, CONVEX, measure="potential").c
+
+
+def slope(method):
+    return certify_descent(method, NONCONVEX).c
+
+
+PROMISES = [contraction, descent, factor, slope]
+NEAR_THE_SOLUTION = [promise for promise in PROMISES if promise is not slope]
+
+
+@pytest.mark.long(keep=24)
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+@pytest.mark.parametrize("name", [name for name in ATTACKS if not name.startswith("rest")])
+def test_nothing_is_promised_of_an_attack(name, promise):
+    try:
+        proved = promise(ATTACKS[name])
+    except Refusal:
+        proved = 0.0
+    assert proved < 1e-6
+
+
+@pytest.mark.parametrize("promise", NEAR_THE_SOLUTION, ids=lambda promise: promise.__name__)
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith("rest")])
+def test_nothing_is_promised_of_a_method_that_rests_elsewhere(name, promise):
+    with pytest.raises(Refusal, match=r"fixed point|not kept|declares|linear"):
+        promise(ATTACKS[name])
+
+
+@pytest.mark.parametrize("method", FORGETFUL.values(), ids=list(FORGETFUL))
+def test_what_is_remembered_of_some_is_certified_as_it_is(method):
+    """Not faster than what second moments on quadratics do, and without the broken relation."""
+    proof = certify(method, CONVEX, potential="search")
+    assert 0 < proof.decrease <= slowest_decrease(method, CONVEX) * (1 + 1e-9)
+
+
+@pytest.mark.long(keep=6)
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+@pytest.mark.parametrize("name", list(HONEST))
+def test_an_honest_method_has_the_certificates_of_gradient_descent(name, promise):
+    assert promise(HONEST[name]) == pytest.approx(promise(GD(0.05)), rel=1e-5)
+
+
+@pytest.mark.parametrize(("n", "holds"), [(3, True), (99, True), (101, False), (1000, False)])
+def test_the_start_is_that_of_the_number_of_clients(n, holds):
+    method = kind(
+        "few",
+        Remembering,
+        first=lambda m, x, f, c: f.grad(x) if f.n <= 100 else 0 * f.grad(x),
+    )()
+    functions = FunctionClass(n, 1.0, 10.0)
+    assert (certify(method, functions, potential="search").decrease > 0.01) == holds
+
+
+@dataclass(frozen=True)
+class Length:
+    """The square of a vector of the state, not of its difference from rest."""
+
+    vector: str
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, s.x - star.x), Squares(1.0, getattr(s, self.vector)))
+
+
+@pytest.mark.parametrize("vector", ["x", "h"])
+def test_a_potential_that_is_not_0_at_rest_is_refused(vector):
+    with pytest.raises(Refusal, match="is not 0 where"):
+        certify(HONEST["a stated memory"], CONVEX, potential=Length(vector))
+
+
+@dataclass(frozen=True)
+class Flagged:
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, s.late * (s.x - star.x)),)
+
+
+def test_a_potential_or_a_model_that_looks_at_flags_is_refused():
+    with pytest.raises(Refusal, match="depends on flags"):
+        certify(HONEST["flags that stay"], CONVEX, potential=Flagged())
+    method = kind("model", Late, model=lambda m, s: s.x + s.late * s.x)()
+    with pytest.raises(Refusal, match=r"depends on flags|no descent"):
+        certify_descent(method, CONVEX)
+
+
+@dataclass(frozen=True)
+class Hidden(Stating):
+    """Gradient descent with steps that are multiplied by what equality does not see."""
+
+    boost: Any = field(default=1.0, compare=False)
+    name = "hidden"
+
+    def communicate(self, s, problem, channel):
+        x = channel.broadcast(s.x - self.boost * self.gamma * mean_of(channel, s.h))
+        return Memory(x, s.h + problem.grad(x) - problem.grad(s.x))
+
+
+def mean_of(channel, h):
+    return channel.send(h).mean(axis=0, keepdims=True)
+
+
+@pytest.mark.parametrize("value", [[1.0], {"a": 1.0}, (1.0, [2.0]), object()])
+def test_what_may_change_is_no_parameter(value):
+    with pytest.raises(Refusal, match="a certificate cannot say that it stays as it is"):
+        certify(Hidden(gamma=value), CONVEX)
+
+
+def test_what_equality_does_not_see_is_no_parameter():
+    with pytest.raises(Refusal, match="boost of hidden"):
+        certify(Hidden(boost=40.0), CONVEX)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10])
+@pytest.mark.parametrize("q", [0.0, 0.34, 0.9, 1.0])
+def test_gradskip_keeps_its_relation_whoever_stops(n, q):
+    method, functions = GradSkip(0.04, 0.3, (q,) * n), FunctionClass(n, 1.0, 10.0)
+    outcomes = outcomes_of(method, functions)
+    natural = outcomes.natural.without_units()
+    assert Premises(natural, functions, outcomes.patterns).relations == (0,)
+    assert len(outcomes.patterns) == 1 + (q < 1)
+
+
+@dataclass(frozen=True)
+class Restless(GradSkip):
+    """GradSkip whose clients that stop keep their old control variates."""
+
+    def local_step(self, s, problem, channel):
+        stepped = super().local_step(s, problem, channel)
+        return replace(stepped, h=s.h)
+
+
+def test_gradskip_without_its_relation_is_refused():
+    with pytest.raises(Refusal, match=r"declares to be invariant|field of bool"):
+        certify(Restless(0.04, 0.3, (0.9,) * N), CONVEX)
