@@ -134,8 +134,6 @@ class OfCells:
     def grad(self, x: Array, *_: Any, **__: Any) -> Array:
         """Gradients of the f_i of all clients; (n, basis, R)."""
         frame, basis, found = self.inner.frame, self.inner.basis, 0 * self.inner.grad_star
-        with suppress(Refusal):
-            return self.inner.grad(x)
         for cell in frame.members:
             own = np.zeros((frame.n, 1, 1), dtype=bool)
             own[cell.start : cell.stop] = True
