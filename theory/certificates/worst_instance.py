@@ -40,13 +40,13 @@ from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.numbers.worst_contraction import WorstContraction
 from certibit.theory.worlds.numbers.worst_states import worst_state
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.probing import OneStep, one_step
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational, rationals
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
-from certibit.theory.worlds.worst_contraction import WorstContraction
 
 CLOSE, SMALL = 1e-16, 1e-11
 """Relative distance of the decrease to its bound at the dual point that is drawn, and relative size

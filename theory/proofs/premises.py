@@ -61,7 +61,7 @@ SLOPE = Exact(1) / 3
 """Of gradients with which a state at rest is solved for: any number but 0."""
 
 
-class Shifted:
+class Translated:
     """Symbolic functions whose solution is an unknown vector, and their gradients there others.
 
     Those sum to 0, but with a shared g; they are 0 where all clients have one minimiser. Without a
@@ -80,9 +80,9 @@ class Shifted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def of_step(self, method: Method) -> "Shifted":
+    def of_step(self, method: Method) -> "Translated":
         """Return the functions as a step of a method gets them."""
-        return Shifted(self.inner.of_step(method), self.method, self.slope)
+        return Translated(self.inner.of_step(method), self.method, self.slope)
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: Slot | None = None
@@ -217,7 +217,7 @@ class Premises:
     def require_rest(self, potential: Potential) -> None:
         """Refuse a potential that is not 0 in the state at rest, where there is a solution."""
         problem, _ = self._world(cells_of_kinds(self.counts), AtRest)
-        shifted = Shifted(problem, self.method)
+        shifted = Translated(problem, self.method)
         star = self.method.plain(self._rest(shifted))
         steeper = self.method.steeper(shifted)
         terms = potential.lyapunov(self.method.inner, star, star, self.given, steeper)
@@ -267,7 +267,7 @@ class Premises:
         made = []
         for exact, method in ((False, self.method), (True, self.exact)):
             plain, errors = self._world(orbit.cells, exact=exact)
-            problem: Any = Shifted(plain, self.method) if self.given.has_solution else plain
+            problem: Any = Translated(plain, self.method) if self.given.has_solution else plain
             x = plain.frame.unknown(plain.basis, plain.basis.index("start", every_client=False))
             channel = self._channel(plain, errors, orbit)
             s = method.start(x, problem.of_step(self.method), channel)
@@ -292,7 +292,7 @@ class Premises:
         pattern = self.patterns[0]
         for orbit in orbits_of(self.method.inner, pattern, self.template):
             plain, lost = self._world(orbit.cells, AtRest)
-            problem = Shifted(plain, self.method)
+            problem = Translated(plain, self.method)
             star = self._rest(problem)
             channel = self._channel(plain, lost, orbit)
             after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
@@ -305,7 +305,7 @@ class Premises:
                 )
         return self._at(star, problem)
 
-    def _rest(self, problem: Shifted) -> Any:
+    def _rest(self, problem: Translated) -> Any:
         """Return the state at rest that the method states, or the one that is found."""
         stated = self.exact.fixed_point(problem)
         if stated is None:
@@ -335,7 +335,7 @@ class Premises:
         def residual(values: Sequence[Any]) -> list[Any]:
             rows = []
             for orbit, plain, lost in worlds:
-                problem = Shifted(plain, self.method, SLOPE)
+                problem = Translated(plain, self.method, SLOPE)
                 s = self.patterns[0].put(changed(values).of(problem.x_star, problem.grad_star))
                 channel = self._channel(plain, lost, orbit)
                 after = theorem_step(self.exact, s, problem.of_step(self.method), channel)

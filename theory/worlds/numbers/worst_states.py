@@ -34,8 +34,8 @@ from certibit.theory.worlds.linear_maps import (
     natural_sizes,
     unit_deviations,
 )
+from certibit.theory.worlds.numbers.worst_contraction import WorstContraction
 from certibit.theory.worlds.outcomes import Scripted, outcomes
-from certibit.theory.worlds.worst_contraction import WorstContraction
 
 MOST_UNITS = 350
 """Up to so many numbers of a state; the cost grows with the third power."""
