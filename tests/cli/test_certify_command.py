@@ -2,10 +2,12 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
 
 from certibit.cli import main
+from certibit.cli.commands import certify
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
@@ -135,7 +137,8 @@ def test_a_contradiction_is_no_result(capsys, monkeypatch):
     assert "one of them is wrong" in capsys.readouterr().err
 
 
-def test_certify_gives_strict_json(capsys):
+def test_certify_gives_strict_json(capsys, monkeypatch):
+    monkeypatch.setattr(certify, "optimise", partial(certify.optimise, evaluations=30))
     assert main(["certify", "gd", "--kappa", "30", "--optimise", "bits", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["proof_holds"] is True

@@ -43,7 +43,8 @@ def test_newton_at_all_scales(make_dataset, size, kappa):
     """Badly scaled and badly conditioned data end at rounding level too."""
     dataset = make_dataset(60, 4)
     scales = np.array([1.0, size, 1.0, 1.0])
-    dataset = Dataset("scaled", dataset.A * scales[None, :], dataset.b, dataset.labels, "a test")
+    rows = scipy.sparse.csr_array(dataset.A * scales[None, :])
+    dataset = Dataset("scaled", rows, dataset.b, dataset.labels, "a test")
     problem = LogisticRegression.from_data(dataset, 5, kappa=kappa)
     start = np.linalg.norm(mean_gradient(problem, np.zeros((1, 4, 1))))
     scale = start + problem.constants.L * np.linalg.norm(problem.x_star)
@@ -140,7 +141,7 @@ def test_what_is_no_solution_is_told_set_aside_and_computed_again(logistic, fold
 def test_a_solution_that_is_read_is_refined(make_dataset, folder):
     """Where f + g is flat, a gradient at rounding level allows a large error."""
     dataset = make_dataset()
-    rows = dataset.A * np.array([1.0, 1e-6, 1.0, 1.0, 1.0, 1.0])[None, :]
+    rows = scipy.sparse.csr_array(dataset.A * np.array([[1.0, 1e-6, 1.0, 1.0, 1.0, 1.0]]))
     problem = LogisticRegression.from_data(replace(dataset, A=rows), 4, kappa=1e9)
     (path,) = folder.iterdir()
     flattest = np.linalg.eigh(problem.hessian(problem.x_star))[1][:, 0]

@@ -143,11 +143,12 @@ def alarms_of(place: int, seed: int) -> Iterator[str]:
         yield from (f"{subject}, seed {seed}: {verdict}" for verdict in found)
 
 
-def alarms_of_problems(seed: int) -> Iterator[str]:
-    """Yield those of problems and proofs."""
+def alarms_of_problems(seed: int, named: str | None = None) -> Iterator[str]:
+    """Yield those of problems and proofs, of all or of one."""
     for name, part in (*problem_parts(seed), ("proofs", proof_findings)):
-        found = (verdict for verdict in verdicts(name, part) if not verdict.holds)
-        yield from (f"{name}, seed {seed}: {verdict}" for verdict in found)
+        if named in (None, name):
+            found = (verdict for verdict in verdicts(name, part) if not verdict.holds)
+            yield from (f"{name}, seed {seed}: {verdict}" for verdict in found)
 
 
 @pytest.mark.long(keep=54)
@@ -197,9 +198,11 @@ def test_no_check_fails_on_correct_code(place, seed):
     assert not list(alarms_of(place, seed))
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
-def test_no_check_of_problems_and_proofs_fails_on_correct_code(seed):
-    assert not list(alarms_of_problems(seed))
+@pytest.mark.long(keep=6)
+@pytest.mark.parametrize("named", ["proofs", *(name for name, _ in problem_parts())])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_check_of_problems_and_proofs_fails_on_correct_code(seed, named):
+    assert not list(alarms_of_problems(seed, named))
 
 
 def table(found: dict[str, list[tuple[str, str]]], alarms: list[str]) -> Iterator[str]:
