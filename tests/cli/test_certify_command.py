@@ -7,10 +7,10 @@ from functools import partial
 import pytest
 
 from certibit.cli import main
-from certibit.cli.commands import certify
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
+from certibit.theory.certificates import search
 from certibit.theory.exact.second_moments import SecondMoments
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
@@ -138,7 +138,7 @@ def test_a_contradiction_is_no_result(capsys, monkeypatch):
 
 
 def test_certify_gives_strict_json(capsys, monkeypatch):
-    monkeypatch.setattr(certify, "optimise", partial(certify.optimise, evaluations=30))
+    monkeypatch.setattr(search, "optimise", partial(search.optimise, evaluations=30))
     assert main(["certify", "gd", "--kappa", "30", "--optimise", "bits", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["proof_holds"] is True
