@@ -1,14 +1,17 @@
 """Check a certificate that certibit has written: python check_certificate.py FILE.
 
-The file has one step of a method on unknown vectors: Psi, E[Psi+], where gradients are evaluated,
-what ends local solves, all taken for the method's, and multiples of inequalities. What is checked:
-Psi >= 0, no multiplier is negative, and (1 - decrease) Psi - E[Psi+] minus the multiples has no
-function value and is a sum of squares. The inequalities, of strongly convex, smooth functions,
-local steps and contractive compressors, are built here. Forms have a block that all clients share
-and one per class, of what sums to 0 over it. After the f_i come g and their average. Numbers are
-integers, or fractions in strings.
+The file has one step of a method on unknown vectors: Psi, E[Psi+], where gradients are evaluated
+and messages sent, all taken for the method's, and multiples of inequalities. What is checked: each
+gradient, error of a message and end of local steps is an unknown of its own, which is met after
+what it depends on; Psi >= 0 has none that is met in the step; no multiplier is negative, and
+(1 - decrease) Psi - E[Psi+] minus the multiples has no function value and is a sum of squares. The
+inequalities, of strongly convex, smooth functions, local steps and contractive compressors, are
+built here, and so are the solution and the gradients there, which are 0. Forms have a block that
+all clients share and one per class, of what sums to 0 over it. After the f_i come g and their
+average. Numbers are integers, or fractions in strings. The hash is of the JSON text of all else.
 """
 
+import hashlib
 import json
 import re
 import sys
@@ -19,6 +22,8 @@ WHOLE = {"counts", "class", "from", "to", "number"}  # of clients, of local step
 WHOLE |= {"at", "slope at", "assumption", "message", "with", "between"}  # of descents
 WHOLE |= {"block", "solution"}
 MOST_STEPS = 10**6  # local steps whose factor is computed
+FORMAT = "certibit proof 2"
+STEP = "Psi, E[Psi+] and what is evaluated and sent are"
 
 
 def once(pairs):
@@ -72,7 +77,6 @@ def end(file, kind, places):
         kinds, shares = list(range(len(counts))), [Fraction(c, sum(counts)) for c in counts]
         assert not any(map(any, at[0]["point"][1:]))
     assert [(one["class"], one["point"]) for one in at] == [(c, at[0]["point"]) for c in kinds]
-    assert max(places) < known or not any(any(v) for e in at for v in e["point"] + e["gradient"])
     mu = sum(share * classes[c]["mu"] for share, c in zip(shares, kinds))
     assert classes[kind]["L"] > classes[kind]["mu"] in (mu, -classes[kind]["L"])
     values = [Fraction(place in places) for place in range(known)]  # none: the solution
@@ -86,12 +90,22 @@ def shortening(file, one, steps):
     a, b = (share * file["classes"][one["class"]][c] + ridge for c in ("mu", "L"))
     r = max(abs(1 - steps["size"] * c) for c in (a, b)) ** steps["number"]
     top, bottom = (pull * (a - (b - a) * r) - abs(a - pull) * b * r, a * b) if pull else (1, 1)
-    if not pull:  # else they end by a criterion, for which as many are enough
-        (x, g, _), (y, h, _) = (end(file, one["class"], steps[name]) for name in ("from", "to"))
-        change = total((share, h), (-share, g), (ridge, y), (-ridge, x))
-        assert total((1, one["error"]), (-1, one["vector"])) == change
+    assert min(a, pull) > 0 or not pull  # with it they end by a criterion, for which r is enough
     assert min(share, steps["number"] - 1, top, steps["ratio"] * top**2 - (r * bottom) ** 2) >= 0
     return steps["ratio"]
+
+
+def local_end(file, one, steps):
+    """Return what is known before local steps end at a new point, given their gradients there."""
+    share, ridge, pull = (steps[name] for name in ("share", "ridge", "pull"))
+    y, h, _ = end(file, one["class"], steps["to"])
+    rest = total((1, one["error"]), (-share, h), (-ridge, y))
+    known = [total((1, y), (-1, steps["end"])), rest]
+    if pull:  # the error is the gradient of the sum with pull |y - centre|^2/2, the vector without
+        return [*known, total((1, one["error"]), (-1, one["vector"]), (-pull, y))]
+    x, g, _ = end(file, one["class"], steps["from"])
+    assert rest == total((1, one["vector"]), (-share, g), (-ridge, x)), "another function"
+    return [*known, x, g]
 
 
 def inequality(file, one):
@@ -111,20 +125,55 @@ def inequality(file, one):
     return [[total((Fraction(s, n), b)) for s, b in zip(shares, blocks, strict=True)], values]
 
 
-def require_sense(file):
-    """Assert that counts and constants are some, and that each error is that of one message."""
+def opened(file):
+    """Return a file in fractions, with the evaluations at the solution, where gradients are 0."""
+    file = numbers(file)
+    sizes = [len(block) for block in file["psi"]["blocks"]]
     assert all([*file["counts"], file["counts"]]), "counts"
+    assert len(sizes) == len(file["counts"]) + 1 <= len(file["classes"]) <= len(sizes) + 1
+    assert len(file["psi"]["values"]) == len(file["evaluations"])
+    nothing = [[Fraction(0)] * size for size in sizes]
+    file["evaluations"] += [
+        {"class": kind, "point": nothing, "gradient": nothing} for kind in range(len(sizes))
+    ]
+    return file
+
+
+def require_fresh(file, drawn, forms):
+    """Assert that what a step meets is an unknown of its own, and has no part in the forms.
+
+    ``drawn`` has the class, the unknown and what it depends on of messages and local steps.
+    """
+    counts, known, late = file["counts"], len(file["psi"]["values"]), set()
+    met = [(e["class"], e["gradient"], [e["point"]], j) for j, e in enumerate(file["evaluations"])]
+    met, last = met[:known] + [(*one, None) for one in drawn], [-1] * (len(counts) + 1)
+    for kind, unknown, needed, number in sorted(met, key=lambda one: one[1][0].index(1)):
+        own = {0, kind + 1} if kind < len(counts) and counts[kind] > 1 else {0}
+        for b, entries in enumerate(unknown):
+            assert sorted(filter(None, entries)) == [1] * (b in own), "an unknown that is known"
+            assert b not in own or last[b] < entries.index(1), "one unknown of two, or order"
+            last[b] = entries.index(1) if b in own else last[b]
+            assert not any(any(v[b][last[b] if b in own else 0 :]) for v in needed), "order"
+        of_late = any(v[b][place] for v in needed for b, place in late)
+        if of_late or number is None:
+            late |= {(b, last[b]) for b in own}
+            assert number is None or not any(form["values"][number] for form in forms)
+    for form in forms:
+        assert not any(any(form["blocks"][b][place]) for b, place in late), "Psi is of a state"
+
+
+def require_sense(file):
+    """Assert that constants are some, and that gradients, errors and ends are unknowns."""
     for one in file["classes"]:
         assert all([0 <= one["mu"] < one["L"], 0 < one["alpha"] <= 1]), "constants"
-    errors = [one for one in file["inequalities"] if "error" in one and "steps" not in one]
-    for one in errors:  # unknowns stand in the order in which a step meets them
-        for b, (error, sent) in enumerate(zip(one["error"], one["vector"])):
-            place = error.index(1) if any(error) else len(error)
-            rows = file["psi"]["blocks"][b] + [each["gradient"][b] for each in file["evaluations"]]
-            rows = rows + [each["error"][b] for each in errors if each is not one]
-            known = [x for row in rows for x in row[place : place + 1]]
-            known += error[:place] + error[place + 1 :] + sent[place:]
-            assert not any(known), "an error that is known, or of two messages"
+    errors = [one for one in file["inequalities"] if "error" in one]
+    drawn = [
+        (one["class"], one["steps"]["end"], local_end(file, one, one["steps"]))
+        if "steps" in one
+        else (one["class"], one["error"], [one["vector"]])
+        for one in errors
+    ]
+    require_fresh(file, drawn, [file["psi"]])
 
 
 def told(file):
@@ -145,7 +194,7 @@ def told(file):
 
 def check(file):
     """Return why a certificate proves nothing, or an empty text."""
-    file = numbers(file)
+    file = opened(file)
     require_sense(file)
     psi, after = ([file[name]["blocks"], file[name]["values"]] for name in ("psi", "expected"))
     if any(one["multiplier"] < 0 for one in file["inequalities"]):
@@ -161,21 +210,41 @@ def check(file):
     return "" if proved else "what is left has function values or is no sum of squares"
 
 
-def main(check, key, told, claim):
+def assumed(file):
+    """Return what is assumed of local steps, by the numbers of the file."""
+    words = []
+    for steps in [one["steps"] for one in file["inequalities"] if "steps" in one]:
+        what = f"{steps['number']} steps of size {steps['size']} on {steps['share']} f_i plus a"
+        what = f"{what} quadratic of curvature {steps['ridge']}"
+        if Fraction(steps["pull"]):
+            what += f" at most, until |gradient|^2 <= {steps['ratio']} of that without the pull"
+        words.append(f"local steps are {what} {steps['pull']}")
+    return words
+
+
+def main(check, key, told, claim, assumed=lambda file: []):
     """Print what the file that the command line names proves, or exit with the reason why not."""
     if not __debug__:
         sys.exit("what is asserted is part of the check: run it without -O")
     try:
         text = Path(sys.argv[1]).read_text(encoding="utf-8")
         given = json.loads(text, object_pairs_hook=once)
+        version, digest = given.pop("format", None), given.pop("sha256", None)
+        if version != FORMAT:
+            sys.exit(f"the format of the file is {version!a}, not {FORMAT!a}: write it anew")
+        content = json.dumps(given, sort_keys=True).encode()
+        if digest != hashlib.sha256(content).hexdigest():
+            sys.exit("the file was altered: its content has not the hash that it names; write anew")
         file, about = given[key], str(given["about"])
         if reason := check(file):
             sys.exit(reason)
         print(f"proved: {told(file)}")
+        for text in assumed(file):
+            print(f"assumed: {text}")
         print(f"claimed by the file, not checked: {claim} those of {about!a}")
     except Exception as error:
         sys.exit(f"the file is no certificate ({error!r})")
 
 
 if __name__ == "__main__":
-    main(check, "certificate", told, "Psi and E[Psi+] are")
+    main(check, "certificate", told, STEP, assumed)

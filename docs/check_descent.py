@@ -14,7 +14,17 @@ of how much clients differ, is any number.
 
 from fractions import Fraction
 
-from check_certificate import end, main, numbers, positive, product, total
+from check_certificate import (
+    STEP,
+    end,
+    main,
+    numbers,
+    opened,
+    positive,
+    product,
+    require_fresh,
+    total,
+)
 
 LAWS = {"contraction", "noise", "sample", "difference"}
 
@@ -223,7 +233,6 @@ def before(file, message, place, known):
 
 def require_sense(file):
     """Assert that constants are some, and that each unknown is met after what it depends on."""
-    assert all([*file["counts"], file["counts"]])
     assert len(file["measure"]) < 2
     assert min(file["e"], file["d"], file["growth"], file["expected"]["variance"]) >= 0
     assert file["psi"]["variance"] == 0, "Psi is of a state"
@@ -232,24 +241,19 @@ def require_sense(file):
     for one in file["classes"]:
         assert one["mu"] < one["L"] > 0 <= one["omega"]
         assert 0 <= one["alpha"] <= 1
-    met = [(one["gradient"], one["point"]) for one in file["evaluations"]]
-    losses = [one[law] for one in file["messages"] for law in set(one) & set(LAWS)]
-    met += zip(losses, (one["vector"] for one in file["messages"]), strict=True)
-    for unknown in zip(*(one for one, _ in met)):  # in one block
-        places = [entries.index(1) for entries in unknown if any(entries)]
-        assert len(set(places)) == len(places), "one unknown of two"
-    for unknown, needed in met:
-        for entries, before in zip(unknown, needed, strict=True):
-            place = entries.index(1) if any(entries) else len(entries)
-            assert not any([*entries[:place], *entries[place + 1 :], *before[place:]]), "order"
+    losses = [(one, one[law]) for one in file["messages"] for law in set(one) & set(LAWS)]
+    assert len(losses) == len(file["messages"])
+    drawn = [(one["class"], unknown, [one["vector"]]) for one, unknown in losses]
+    state, count = [file["psi"], file.get("start", file)["psi"]], len(file["psi"]["values"])
+    for places in file["measure"].values():
+        state.append(file["psi"] | {"values": [j in places for j in range(count)]})
+    require_fresh(file, drawn, state)
     pairs = [(one["class"], one["with"]) for one in file["messages"] if "with" in one]
     about = "expected" in file.get("noise", {})  # noises are compared with that at the solution
     assert about or len(set(pairs)) == len(pairs), "a sample at more than two points"
     firsts = [file["messages"][i] for _, i in pairs]
     assert all("sample" in one or (about and "at" in one and "with" not in one) for one in firsts)
     assert all(file["messages"][i]["class"] == kind for kind, i in pairs)
-    gradients = {(one["class"], str(one["point"])) for one in file["evaluations"]}
-    assert len(gradients) == len(file["evaluations"]), "two gradients at one point"
 
 
 def proved(file, left, used, equalities=()):
@@ -263,7 +267,7 @@ def proved(file, left, used, equalities=()):
 
 def check(file):
     """Return why a file proves no descent, or an empty text."""
-    file = numbers(file)
+    file = opened(file)
     require_sense(file)
     psi, after = (form(file, file[at]["blocks"], file[at]["values"]) for at in ("psi", "expected"))
     after[2], measured = file["expected"]["variance"], psi
@@ -315,4 +319,4 @@ def told(file):
 
 
 if __name__ == "__main__":
-    main(check, "descent", told, "Psi and E[Psi+] are")
+    main(check, "descent", told, f"{STEP[:-4]}, x and Psi at the start are")

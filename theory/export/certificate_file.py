@@ -8,7 +8,6 @@ from certibit.theory.export.step_in_file import (
     free_unknowns,
     method_in_words,
     places_of_end,
-    solutions_of,
     unknown_in_blocks,
     written_classes,
     written_form,
@@ -38,7 +37,7 @@ def certificate_file(proof: Certificate) -> dict[str, Any]:
         "certificate": {
             "counts": [int(one.count) for one in proof.functions.kinds],
             "classes": written_classes(proof.functions),
-            "evaluations": [*evaluations_of(step, kernels), *solutions_of(kernels)],
+            "evaluations": evaluations_of(step, kernels),
             "psi": written_form(now),
             "expected": written_form(after),
             "decrease": str(proof.exact),
@@ -61,7 +60,7 @@ def _inequality(
             "class": solve.kind,
             "vector": written_vector(solve.before, kernels),
             "error": written_vector(solve.after, kernels),
-            "steps": _local_steps(solve, step),
+            "steps": _local_steps(solve, step, kernels),
         }
     if len(words) == 1:
         number = int(name.removeprefix("contraction "))
@@ -81,11 +80,11 @@ def _inequality(
     return {"multiplier": str(multiplier), "class": kind, "from": start, "to": end}
 
 
-def _local_steps(solve: LocalSolve, step: SymbolicStep) -> dict[str, Any]:
+def _local_steps(solve: LocalSolve, step: SymbolicStep, kernels: list[Rationals]) -> dict[str, Any]:
     """Return what the factor of local steps follows from: size, number, function, first and last.
 
     The change of their gradient is that of a multiple of the function and of |x|^2/2. Steps that
-    end by a criterion have the pull of it, and neither first nor last.
+    end by a criterion have the pull of it, and no first.
     """
     last = end_of(solve, step.evaluations)
     share, ridge = solve.function(last.gradient)
@@ -97,6 +96,8 @@ def _local_steps(solve: LocalSolve, step: SymbolicStep) -> dict[str, Any]:
         "ridge": written_number(ridge),
         "ratio": written_number(ratio),
         "pull": written_number(solve.pull),
+        "end": written_vector(unknown_in_blocks(solve.place, step), kernels),
+        "to": [step.evaluations.index(last)],
     }
     if solve.pull:
         return told
@@ -118,4 +119,4 @@ def _local_steps(solve: LocalSolve, step: SymbolicStep) -> dict[str, Any]:
     first = next(firsts, None)
     if first is None:
         raise Refusal("local steps on functions that change have no word in the file")
-    return told | {"from": [first], "to": [step.evaluations.index(last)]}
+    return told | {"from": [first]}

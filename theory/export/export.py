@@ -1,9 +1,7 @@
 """Exact proofs as files that others check."""
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
@@ -12,6 +10,7 @@ from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.export.descent_file import descent_file
 from certibit.theory.export.rocq_descent import rocq_descent
 from certibit.theory.export.rocq_file import rocq_file
+from certibit.theory.export.step_in_file import sealed
 from certibit.theory.proofs.certificate import Certificate
 
 
@@ -44,11 +43,7 @@ def write_certificate(proof: Certificate | DescentCertificate, path: Path) -> No
     """
     require_file_name(path)
     if isinstance(proof, DescentCertificate):
-        text = rocq_descent(proof) if path.suffix == ".v" else _json(descent_file(proof))
+        text = rocq_descent(proof) if path.suffix == ".v" else sealed(descent_file(proof))
     else:
-        text = rocq_file(proof) if path.suffix == ".v" else _json(certificate_file(proof))
+        text = rocq_file(proof) if path.suffix == ".v" else sealed(certificate_file(proof))
     write_text(path, text.removesuffix("\n"))
-
-
-def _json(written: dict[str, Any]) -> str:
-    return json.dumps(written, indent=1)

@@ -88,11 +88,15 @@ Print Assumptions certified.
 
 
 class Places:
-    """The numbers of the evaluations of a file, and of the averages that inequalities use."""
+    """The numbers of the evaluations of a file and at the solution, and of averages of them."""
 
     def __init__(self, file: dict[str, Any]) -> None:
-        self.file = file
-        single = enumerate(file["evaluations"])
+        nothing = [["0"] * len(block) for block in file["psi"]["blocks"]]
+        solutions = [
+            {"class": kind, "point": nothing, "gradient": nothing} for kind in range(len(nothing))
+        ]
+        self.file = {**file, "evaluations": [*file["evaluations"], *solutions]}
+        single = enumerate(self.file["evaluations"])
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {
             (one["class"], (place,)): place for place, one in single
         }

@@ -4,6 +4,8 @@ Vectors are combinations of the unknowns that the invariants leave free, in each
 functions is named by its number: those of the clients, then g or the server, then the average.
 """
 
+import hashlib
+import json
 from dataclasses import fields
 from textwrap import shorten
 from typing import Any
@@ -21,6 +23,9 @@ from certibit.theory.worlds.symbolic.exact_numbers import (
     rational,
     rationals,
 )
+
+FORMAT = "certibit proof 2"
+"""The version of the files of proofs, which they name."""
 
 LONGEST = 300
 """Longest text about the parameters of a method."""
@@ -88,12 +93,6 @@ def evaluations_of(step: SymbolicStep, kernels: list[Rationals]) -> list[dict[st
     ]
 
 
-def solutions_of(kernels: list[Rationals]) -> list[dict[str, Any]]:
-    """Return the evaluations at the solution, of all classes; they have no function value."""
-    nothing = [["0"] * kernel.shape[1] for kernel in kernels]
-    return [{"class": kind, "point": nothing, "gradient": nothing} for kind in range(len(kernels))]
-
-
 def places_of_end(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[int]:
     """Return the numbers of the evaluations of a class, or of all that make the average."""
     everyone = range(kinds)
@@ -130,6 +129,12 @@ def written_form(form: RationalForm) -> dict[str, Any]:
         "blocks": [[list(map(str, row)) for row in block] for block in form.blocks],
         "values": list(map(str, form.values)),
     }
+
+
+def sealed(content: dict[str, Any]) -> str:
+    """Return the text of a file with its format and the hash of its content."""
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return json.dumps({"format": FORMAT, "sha256": digest, **content}, indent=1)
 
 
 def written_number(number: Any) -> str:

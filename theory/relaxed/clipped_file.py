@@ -1,11 +1,11 @@
 """The file of a decrease of a method that clips, which ``docs/check_clipped.py`` checks."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
+from certibit.theory.export.step_in_file import sealed
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
 from certibit.theory.relaxed.regimes import Regime, regimes
@@ -25,7 +25,7 @@ def write_clipped(proof: ClippedCertificate, path: Path) -> None:
         If the file has no words for a step.
     """
     rocq = path.suffix == ".v"
-    text = rocq_decrease(proof) if rocq else json.dumps(clipped_file(proof), indent=1)
+    text = rocq_decrease(proof) if rocq else sealed(clipped_file(proof))
     write_text(path, text.removesuffix("\n"))
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from forgeries import changed, refused
+from forgeries import changed, refused, resealed
 from proofs_by_rule import QUICK, proof_of
 
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
@@ -23,6 +23,7 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.export.export import write_certificate
+from certibit.theory.export.step_in_file import sealed
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
@@ -45,9 +46,9 @@ def test_the_checker_accepts_what_is_written(name, tmp_path):
 
 def test_the_checker_is_short_and_needs_nothing():
     text = PAGE.read_text(encoding="utf-8")
-    assert len(list(filter(str.strip, text.splitlines()))) < 155
+    assert len(list(filter(str.strip, text.splitlines()))) < 220
     imported = re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)
-    assert set(imported) == {"json", "re", "sys", "fractions", "pathlib"}
+    assert set(imported) == {"hashlib", "json", "re", "sys", "fractions", "pathlib"}
 
 
 def forged(name, **entries):
@@ -183,10 +184,10 @@ FORGED = {
     "less than convex": (lambda: of_class("gd", 0, mu="-1"), "constants"),
     "Psi is 0": (without_psi, "Psi is 0"),
     "a mean below 0": (negative_mean, "E[Psi+] has a negative part"),
-    "an error that is known": (known_error, "an error that is known"),
-    "an error of two messages": (twice_the_error, "or of two messages"),
-    "a shared error": (twice_the_error_of_all, "or of two messages"),
-    "a gradient as an error": (gradient_as_an_error, "an error that is known"),
+    "an error that is known": (known_error, "an unknown that is known"),
+    "an error of two messages": (twice_the_error, "one unknown of two"),
+    "a shared error": (twice_the_error_of_all, "an unknown that is known"),
+    "a gradient as an error": (gradient_as_an_error, "one unknown of two"),
 }
 
 
@@ -195,7 +196,7 @@ FORGED = {
 def test_what_is_forged_is_refused(forgery, tmp_path):
     path = tmp_path / "forged.json"
     make, said = FORGED[forgery]
-    path.write_text(json.dumps({"about": "gd", "certificate": make()}), encoding="utf-8")
+    path.write_text(sealed({"about": "gd", "certificate": make()}), encoding="utf-8")
     assert said in checked(path)
 
 
@@ -224,7 +225,7 @@ def test_what_a_file_claims_is_told_apart_from_what_is_proved(tmp_path):
     assert file["about"].startswith("diana (gamma = ")
     assert file["about"].endswith("compressors with omega = 3")
     file["about"] = "gd\nproved for 9 clients with L = 1000000"
-    path.write_text(json.dumps(file), encoding="utf-8")
+    path.write_text(sealed(file), encoding="utf-8")
     proved, claimed = checked(path).splitlines()
     assert proved.endswith("Psi for 5 clients with mu = 1, L = 30")
     assert claimed.startswith("claimed by the file, not checked")
@@ -244,7 +245,10 @@ def test_a_gradient_at_the_solution_that_is_not_0_proves_nothing():
     """With grad f(x) for one there, x and grad f(x) are 0, and any decrease would be proved."""
     file = certificate_file(certify(GD(0.1), FunctionClass(3, 1.0, 10.0)))["certificate"]
     place, gradient = len(file["evaluations"]), file["evaluations"][0]["gradient"]
-    file["evaluations"].append(dict(file["evaluations"][1], gradient=gradient))
+    nothing = [["0"] * len(block) for block in gradient]
+    file["evaluations"].append({"class": 0, "point": nothing, "gradient": gradient})
+    for form in (file["psi"], file["expected"]):
+        form["values"].append("0")
     file["decrease"] = "99/100"
     file["inequalities"] = [
         {"multiplier": "100", "class": 0, "from": [a], "to": [b]}
@@ -265,7 +269,7 @@ def test_a_gradient_at_the_solution_that_is_not_0_proves_nothing():
 def test_the_checker_as_a_command(change, options, said, tmp_path):
     path = tmp_path / "gd.json"
     write_certificate(proof_of("gd"), path)
-    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    path.write_text(resealed(change(path.read_text(encoding="utf-8"))), encoding="utf-8")
     assert said in checked(path, *options)
 
 
@@ -288,7 +292,7 @@ def test_the_checker_refuses_what_is_changed(name):
         (("expected", "blocks", 0, 0, 1), lambda x: str(Fraction(x) + 1)),
         (("expected", "blocks"), lambda blocks: blocks[:1]),
         (("psi", "blocks"), lambda blocks: blocks[:1]),
-        (("evaluations", -1, "point", 0, 0), lambda _: "1"),
+        (("evaluations", 0, "point", 0, 0), lambda _: "2"),
         (("evaluations", 0, "class"), lambda kind: kind + 1),
     ]
     for where, change in changes:
@@ -411,7 +415,8 @@ def test_a_wrong_class_count_is_refused():
     functions = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 1.0, 5.0)])
     file = certificate_file(certify(GD(0.1), functions))["certificate"]
     assert CHECKER.check(file) == ""
-    assert CHECKER.check(changed(file, ("counts", 0), lambda count: count + 1))
+    assert refused(CHECKER, changed(file, ("counts", 0), lambda count: count + 1))
+    assert CHECKER.check(changed(file, ("counts", 1), lambda count: count + 1))
 
 
 def test_the_average_is_as_convex_as_the_classes_are_in_the_mean():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from descents_by_class import ASKED, METHODS, SMOOTH, descent_of
-from forgeries import changed, refused
+from forgeries import changed, refused, resealed
 
 from certibit import (
     Assumption,
@@ -21,6 +21,7 @@ from certibit import (
 )
 from certibit.theory.export.descent_file import descent_file
 from certibit.theory.export.export import write_certificate
+from certibit.theory.export.step_in_file import sealed
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_descent.py"
 sys.path.append(str(PAGE.parent))
@@ -328,7 +329,7 @@ def test_what_is_forged_is_refused(forge):
 
 def test_the_checker_as_a_command(tmp_path):
     path = tmp_path / "sgd.json"
-    path.write_text(written("sgd", "stochastic"), encoding="utf-8")
+    path.write_text(sealed(json.loads(written("sgd", "stochastic"))), encoding="utf-8")
 
     def said(*options):
         words = [sys.executable, *options, str(PAGE), str(path)]
@@ -338,7 +339,8 @@ def test_the_checker_as_a_command(tmp_path):
 
     assert "for 4 clients with mu = -1, L = 1; f is bounded from below" in said()
     assert "without -O" in said("-O")
-    path.write_text(written("sgd", "stochastic").replace('"e"', '"E"'), encoding="utf-8")
+    other = resealed(written("sgd", "stochastic").replace('"e"', '"E"'))
+    path.write_text(other, encoding="utf-8")
     assert "no certificate" in said()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from decreases import DECREASES
-from forgeries import changed, refused
+from forgeries import changed, refused, resealed
 
 from certibit import certify_clipped
 from certibit.cli import main
@@ -158,7 +158,7 @@ def test_the_command_writes_and_the_script_checks(capsys, tmp_path):
     assert "for all f with |Hess f| <= 1 + 2 |grad f|" in found.stdout
     assert "not checked: the regimes are those of 'ClippedSGD(" in found.stdout
     text = path.read_text(encoding="utf-8").replace('"L1": "2"', '"L1": "3"')
-    path.write_text(text, encoding="utf-8")
+    path.write_text(resealed(text), encoding="utf-8")
     found = subprocess.run(words, capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert "the decrease is not proved for G from" in found.stderr
