@@ -145,10 +145,12 @@ def require_fresh(file, drawn, forms):
     ``drawn`` has the class, the unknown and what it depends on of messages and local steps.
     """
     counts, known, late = file["counts"], len(file["psi"]["values"]), set()
+    sizes = tuple(map(len, file["psi"]["blocks"]))
     met = [(e["class"], e["gradient"], [e["point"]], j) for j, e in enumerate(file["evaluations"])]
     met, last = met[:known] + [(*one, None) for one in drawn], [-1] * (len(counts) + 1)
     for kind, unknown, needed, number in sorted(met, key=lambda one: one[1][0].index(1)):
         own = {0, kind + 1} if kind < len(counts) and counts[kind] > 1 else {0}
+        assert {tuple(map(len, v)) for v in [unknown, *needed]} == {sizes}, "sizes"
         for b, entries in enumerate(unknown):
             assert sorted(filter(None, entries)) == [1] * (b in own), "an unknown that is known"
             assert b not in own or last[b] < entries.index(1), "one unknown of two, or order"

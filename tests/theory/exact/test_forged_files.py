@@ -1,0 +1,274 @@
+"""Every entry of a file changed, and forged families: refused, or what is printed is still true."""
+
+import copy
+import json
+import sys
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+from descents_by_class import descent_of
+from forgeries import refused, resealed
+from proofs_by_rule import proof_of
+from quadratic_attack import refuted
+
+from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.client_class import ClientClass
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.export.certificate_file import certificate_file
+from certibit.theory.export.descent_file import descent_file
+from certibit.theory.export.step_in_file import sealed
+from certibit.theory.function_class import FunctionClass
+
+sys.path.append(str(Path(__file__).parents[3] / "docs"))
+import check_certificate
+import check_descent
+
+CLASSES = [ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)]
+
+
+def _solves():
+    card = METHODS["5gcs-cc"]
+    where = class_setting(card.method, 3, 1e3, 3.0, None, 1)
+    return certify(card.at(where), where)
+
+
+CERTIFICATES = {
+    "gd": lambda: proof_of("gd"),
+    "ef21": lambda: proof_of("ef21"),
+    "locodl": lambda: proof_of("locodl"),
+    "agd": lambda: proof_of("agd"),
+    "classes": lambda: certify(GD(0.1), FunctionClass.of_classes(CLASSES)),
+    "local steps": _solves,
+}
+DESCENTS = [("gd", "nonconvex"), ("gd", "convex"), ("ef21", "nonconvex")]
+
+
+@cache
+def _written(name):
+    if name in CERTIFICATES:
+        return json.dumps(certificate_file(CERTIFICATES[name]())["certificate"])
+    return json.dumps(descent_file(descent_of(*name))["descent"])
+
+
+def checked(name):
+    """Return a file and its checker."""
+    return json.loads(_written(name)), (
+        check_certificate if name in CERTIFICATES else check_descent
+    )
+
+
+def places(entry, path=()):
+    """Yield the keys to every entry of a file."""
+    if not isinstance(entry, dict | list):
+        return
+    for key, one in entry.items() if isinstance(entry, dict) else enumerate(entry):
+        yield (*path, key)
+        yield from places(one, (*path, key))
+
+
+def changes(file, path):
+    """Yield files with the entry at a place changed."""
+    *above, last = path
+
+    def put(make):
+        other = copy.deepcopy(file)
+        parent = other
+        for key in above:
+            parent = parent[key]
+        make(parent)
+        return other
+
+    parent = file
+    for key in above:
+        parent = parent[key]
+    value = parent[last]
+    others = []
+    if isinstance(value, str) and value.lstrip("-").replace("/", "").isdigit():
+        x = Fraction(value)
+        more = x * Fraction(1001, 1000)
+        others = [str(y) for y in {Fraction(0), Fraction(1), -x, 2 * x, x + 1, more, x / 2}]
+    elif isinstance(value, int):
+        others = [value + 1, value - 1, 0]
+    for other in others:
+        if other != value:
+            yield put(lambda parent, other=other: parent.__setitem__(last, other))
+    yield put(lambda parent: parent.pop(last))
+    if isinstance(parent, list):
+        yield put(lambda parent: parent.insert(last, copy.deepcopy(parent[last])))
+        if last:
+            yield put(lambda parent: parent.insert(0, parent.pop(last)))
+
+
+@pytest.mark.long(keep=4)
+@pytest.mark.parametrize("name", [*CERTIFICATES, *DESCENTS], ids=str)
+def test_every_change_is_refused_or_still_true(name):
+    """What is accepted is tried on quadratics with the constants that the changed file prints."""
+    file, checker = checked(name)
+    assert not refused(checker, file)
+    assert not refuted(file)
+    tried = accepted = 0
+    for path in places(file):
+        for other in changes(file, path):
+            tried += 1
+            if not refused(checker, other):
+                accepted += 1
+                assert not refuted(other), path
+    assert tried > 200
+    assert accepted < tried / 4
+
+
+@pytest.mark.parametrize("name", [*CERTIFICATES, ("ef21", "nonconvex")], ids=str)
+def test_the_attack_refutes_a_larger_constant(name):
+    file, _ = checked(name)
+    constant = "decrease" if name in CERTIFICATES else "c"
+    assert refuted(file | {constant: str(10 * Fraction(file[constant]))})
+
+
+def nothing_like(vector):
+    return [["0"] * len(block) for block in vector]
+
+
+def motionless(name):
+    """No gradient but 0: x is the solution, of which all is true, and the method does not move."""
+    file, checker = checked(name)
+    for one in file["evaluations"]:
+        one["gradient"] = nothing_like(one["gradient"])
+    file["expected"] = file["psi"] | {"variance": "0"}
+    values = ["0"] * len(file["psi"]["values"])
+    file["expected"]["values"] = file["psi"]["values"] = values
+    size = len(file["evaluations"]) + len(file["counts"])
+    own = [one for one in file["evaluations"] if one["class"] == 0][:1]
+    place = file["evaluations"].index(own[0])
+    pairs = [([place], [size - 1]), ([size - 1], [place])]
+    file["inequalities"] = [
+        {"multiplier": "1000", "class": 0, "from": a, "to": b} for a, b in pairs
+    ]
+    return file, checker, place
+
+
+@pytest.mark.parametrize("name", ["gd", "ef21", "agd", "classes", ("gd", "convex")], ids=str)
+@pytest.mark.parametrize("solutions", [True, False])
+def test_a_gradient_of_0_is_refused(name, solutions):
+    """With evaluations at the solution in the file, as in those before, and without."""
+    file, checker, place = motionless(name)
+    file["decrease" if name in CERTIFICATES else "c"] = "9/10"
+    known = len(file["evaluations"])
+    for one in file["inequalities"]:
+        for end in ("from", "to"):
+            one[end] = [place if one[end] == [place] else known]
+    if solutions:
+        file["evaluations"] += [
+            {"class": kind, "point": nothing_like(own), "gradient": nothing_like(own)}
+            for kind in range(len(file["counts"]) + 1)
+            for own in [file["evaluations"][0]["point"]]
+        ]
+    assert refused(checker, file)
+
+
+def _steps(file):
+    return next(one for one in file["inequalities"] if "steps" in one)
+
+
+def free_solve(file):
+    """The gradients before and after the solve are any vectors, tied to no point."""
+    one = _steps(file)
+    one["vector"], one["error"] = nothing_like(one["vector"]), one["steps"]["end"]
+    one["steps"]["pull"] = "1"
+
+
+def known_end(file):
+    """The end of the steps is no point of its own: what is known."""
+    one = _steps(file)
+    one["steps"]["end"] = file["evaluations"][0]["gradient"]
+
+
+def solve_from_its_end(file):
+    one = _steps(file)
+    one["steps"]["from"] = one["steps"]["to"]
+
+
+def gradient_of_another(file):
+    file["evaluations"][1]["gradient"] = file["evaluations"][0]["gradient"]
+
+
+def error_of_psi(file):
+    """Psi is of what this step meets, and so is not known before it."""
+    place = _steps(file)["steps"]["end"][0].index("1")
+    file["psi"]["blocks"][0][place][place] = "1"
+
+
+def no_deviations(file):
+    """The part in which clients differ is left out, so that all clients are one."""
+    for vector in (e[key] for e in file["evaluations"] for key in ("point", "gradient")):
+        vector[1] = []
+    for one in file["inequalities"]:
+        for key in ("vector", "error"):
+            if key in one:
+                one[key][1] = []
+        if "steps" in one:
+            one["steps"]["end"][1] = []
+    file["psi"]["blocks"][1] = file["expected"]["blocks"][1] = []
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [free_solve, known_end, solve_from_its_end, gradient_of_another, error_of_psi, no_deviations],
+)
+def test_what_is_forged_of_local_steps_is_refused(forge):
+    file, checker = checked("local steps")
+    forge(file)
+    assert refused(checker, file)
+
+
+def test_a_noise_in_psi_is_refused():
+    """E[Psi+] <= Psi - c M is of a state, and not of the noise of the step."""
+    file = descent_file(descent_of("sgd", "stochastic"))["descent"]
+    place = file["messages"][0]["sample"][0].index("1")
+    assert not refused(check_descent, file)
+    file["psi"]["blocks"][0][place][place] = "1"
+    file["expected"]["blocks"][0][place][place] = "-100"
+    assert refused(check_descent, file)
+
+
+def test_a_noise_of_clients_in_a_gradient_before_it_is_refused():
+    """A mean gradient depends on all noises of the clients, also on what sums to 0 of them."""
+    file = descent_file(descent_of("sgd", "stochastic"))["descent"]
+    last = file["evaluations"][1]
+    noise = file["messages"][0]["sample"]
+    for b in (0, 1):  # the order of the noise and of the gradient, turned in one block
+        assert last["gradient"][b].index("1") > noise[b].index("1")
+    last["gradient"][0], noise[0] = noise[0], last["gradient"][0]
+    last["point"][0] = [
+        "0" if noise[0][j] == "1" or last["gradient"][0][j] == "1" else x
+        for j, x in enumerate(last["point"][0])
+    ]
+    last["point"][1] = [*noise[1]]
+    assert refused(check_descent, file)
+
+
+@pytest.mark.parametrize("field", ["format", "sha256", "about", "unknowns", "certificate"])
+def test_an_old_or_altered_file_is_refused_in_a_sentence(field, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "proof.json"
+    given = json.loads(sealed(certificate_file(proof_of("gd"))))
+    given[field] = {} if field == "certificate" else "1"
+    path.write_text(json.dumps(given), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["check", str(path)])
+    arguments = check_certificate.check, "certificate", check_certificate.told, "Psi is"
+    with pytest.raises(SystemExit) as reason:
+        check_certificate.main(*arguments)
+    assert ("format" if field == "format" else "altered") in str(reason.value)
+    if field in {"about", "unknowns"}:  # with its own hash it is another file, that is true
+        path.write_text(resealed(json.dumps(given)), encoding="utf-8")
+        check_certificate.main(*arguments)
+        assert "proved" in capsys.readouterr().out
+
+
+def test_what_is_assumed_of_local_steps_is_printed():
+    file, checker = checked("local steps")
+    (line,) = checker.assumed(file)
+    steps = _steps(file)["steps"]
+    assert f"{steps['number']} steps of size {steps['size']}" in line
