@@ -54,6 +54,9 @@ class AtModel:
 
     measure: Literal["gap", "distance"]
 
+    def __str__(self) -> str:
+        return {"gap": "f(x) - f*", "distance": "|x - x*|^2"}[self.measure]
+
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the one term at a state."""
         if self.measure == "gap":

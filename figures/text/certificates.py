@@ -7,6 +7,7 @@ from typing import Any
 from certibit.data.terminal import paragraph
 from certibit.solvers.method import Method
 from certibit.solvers.total_bits import total_text
+from certibit.theory.certificates.largest_step import MOST_DOUBLINGS
 from certibit.theory.certificates.search import Objective, Optimum, objective_value
 from certibit.theory.certificates.summary import Account
 from certibit.theory.function_class import FunctionClass
@@ -15,6 +16,11 @@ from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.verdict import FAILS, Known, readable_factor, times_psi
 from certibit.theory.worlds.orbits import StepCost
+
+SEARCHED = "a search that doubles or halves, then bisects; not every step size below is tried"
+UNCERTIFIED = f"no step size is certified of this one halved {MOST_DOUBLINGS} times"
+UNLIMITED = f"no upper limit was found by doubling it {MOST_DOUBLINGS} times"
+"""What was searched for the largest step size."""
 
 GAP = 1e-8
 """Relative distance of what is proved to its bound that is printed."""
@@ -120,10 +126,10 @@ def _limit(name: str, now: float, largest: float, *, proved: bool) -> str:
     if proved and not now <= largest:
         return f"{name} = {now:.6g}; the largest certified step size was not found"
     if math.isnan(largest):
-        return f"{name} = {now:.6g}; no step size is certified"
+        return f"{name} = {now:.6g}; {UNCERTIFIED}"
     if math.isinf(largest):
-        return f"{name} = {now:.6g}; no upper limit was found"
-    return f"{name} = {now:.6g}; factor below 1 certified up to {largest:.6g}"
+        return f"{name} = {now:.6g}; {UNLIMITED}"
+    return f"{name} = {now:.6g}; factor below 1 certified up to {largest:.6g} by {SEARCHED}"
 
 
 def _divergence(account: Account) -> str:

@@ -14,9 +14,8 @@ from certibit.theory.verdict import FAILS, readable_factor
 def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
     """Say what several steps prove together, beside one step and what is attained."""
     count, holds = len(chain.links), chain.verify() == chain.factor
-    proved = readable_factor(chain.decrease, 6)
     text = (
-        f"E[Psi after {chain.steps} steps] <= ({proved})^{chain.steps} Psi, "
+        f"{chain.promise(6)}, an upper bound of the smallest factor, "
         f"{'proved' if holds else FAILS} by a chain of {count} certificate{'s' * (count > 1)}; "
         f"one step proves {readable_factor(once, 6)}"
     )

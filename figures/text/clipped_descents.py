@@ -11,6 +11,7 @@ from certibit.data.terminal import paragraph
 from certibit.figures.text.certificates import finite_number, plain_values, written_parameters
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
+from certibit.theory.certificates.largest_step import MOST_DOUBLINGS
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.clipped_account import ClippedAccount, parameters_of
 from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, RegimeProof
@@ -172,10 +173,10 @@ def _steps(account: ClippedAccount) -> str:
     if math.isnan(most):
         return "not searched: no parameter is called eta or gamma"
     text = (
-        "no upper limit was found"
+        f"no upper limit was found by doubling them {MOST_DOUBLINGS} times"
         if math.isinf(most)
         else f"a decrease is certified up to {most:.4g} times these steps, eta = {most * eta:.4g} "
-        f"and gamma = {most * gamma:.4g} in M"
+        f"and gamma = {most * gamma:.4g} in M, by a search that doubles or halves, then bisects"
     )
     one = account.published
     if one is not None:

@@ -6,6 +6,9 @@ from typing import Any
 
 from certibit.data.terminal import paragraph
 from certibit.figures.text.certificates import (
+    SEARCHED,
+    UNCERTIFIED,
+    UNLIMITED,
     describe_family,
     described_cost,
     finite_number,
@@ -50,7 +53,7 @@ def describe_descent(account: DescentAccount) -> str:
             for one in account.frontier
         )
         own = "with this Psi" if proof.measure.name == "potential" else "each with its own Psi"
-        least = "smallest e + zeta^2 e'" if zeta else "smallest e"
+        least = "smallest e + zeta^2 e' found" if zeta else "smallest e found"
         lines.append(f"{'noise':12}{least} for some c, {own}: {pairs}")
     elif proof.reduces_variance and proof.c > 0:
         why = "that of one sample at two points nearly cancels, and e = 0"
@@ -96,15 +99,16 @@ def _potential(account: DescentAccount) -> str:
 def _steps(account: DescentAccount) -> str:
     name, now = account.step_name, getattr(account.method, account.step_name or "")
     if math.isnan(account.largest_step):
-        return f"{name} = {now:.6g}; no step size is certified"
+        return f"{name} = {now:.6g}; {UNCERTIFIED}"
     if math.isinf(account.largest_step):
-        return f"{name} = {now:.6g}; no upper limit was found"
+        return f"{name} = {now:.6g}; {UNLIMITED}"
     what = "a factor" if account.certificate.measure.name == "potential" else "a descent"
     limit = f"{name} = {now:.6g}; {what} is certified up to {account.largest_step:.4g}"
+    limit = f"{limit} by {SEARCHED}"
     if math.isnan(account.best):
         return limit
     best = f"{account.best:.6g} at {account.best_step:.4g}"
-    return f"{limit}, the largest that a search finds is {best}"
+    return f"{limit}; the largest c that a search finds is {best}"
 
 
 def describe_cheapest(found: CheapestDescent, objective: Objective, downlink: float = 0.0) -> str:

@@ -66,7 +66,7 @@ def test_the_smallest_noise_is_beside_that_of_the_theorem(capsys):
     told = " ".join(capsys.readouterr().out.split())
     assert "E[Psi+] <= Psi - 0.255 |grad f(x)|^2 + 0.0045 sigma^2 (SGD, nonconvex)" in told
     assert "verdict tight" in told
-    assert "noise smallest e for some c" in told
+    assert "noise smallest e found for some c" in told
 
 
 def test_a_method_that_names_no_samples_has_noise(capsys):

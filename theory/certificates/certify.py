@@ -35,7 +35,7 @@ def certify(
     weights: Weights = "fixed",
     potential: Potential | Literal["search"] | None = None,
 ) -> Certificate:
-    """Return the smallest provable contraction factor of a Lyapunov function over a class.
+    """Return a proved contraction factor of a Lyapunov function over a class, searched for.
 
     This is performance estimation. The semidefinite programme maximises the decrease rho such that
     E[Psi+] - (1 - rho) Psi, plus nonnegative multiples of inequalities that all functions of the

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.certificates.certify import chosen_potential
 from certibit.theory.certificates.decrease import Weights, best_decrease
+from certibit.theory.certificates.potential_search import searched_potential
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 
@@ -24,7 +25,7 @@ def largest_step(
     start: float,
     weights: Weights = "fixed",
     accuracy: float = 1e-4,
-    potential: Potential | None = None,
+    potential: Potential | Literal["search"] | None = None,
 ) -> float:
     """Return the largest step size that is found to have a certified factor below 1.
 
@@ -40,8 +41,9 @@ def largest_step(
         Where the search starts. The certified step sizes are assumed to be an interval from 0.
     accuracy : float
         Relative accuracy of the step size.
-    potential : Potential, optional
-        As in :func:`~certibit.theory.certificates.certify.certify`.
+    potential : Potential or "search", optional
+        As in :func:`~certibit.theory.certificates.certify.certify`; with "search" one is searched
+        for at each step size, so that the units of the state do not matter.
 
     Examples
     --------
@@ -54,7 +56,9 @@ def largest_step(
     def contracts(value: float) -> bool:
         with suppress(Refusal, ArithmeticError, ValueError):
             method, chosen, own = change(value), potential, weights
-            if chosen is None:
+            if chosen == "search":
+                chosen, own = searched_potential(method, functions)[1][0], "fixed"
+            elif chosen is None:
                 chosen, own = chosen_potential(method, functions, weights)
             return best_decrease(method, functions, chosen, own, least=0.0) > 0
         return False

@@ -246,10 +246,10 @@ def account(
     _require_room(method, attained, certificate.factor)
     limit = math.nan
     if (name := card.step_size) is not None:
-        again: Weights = weights if stated else "free"
         start = float(getattr(method, name))
         change = steps_of(method, name)
-        limit = largest_step(change, functions, start, again, potential=potential)
+        accuracy = 1e-4 if stated else 1e-2  # one that is searched for is so at each step size
+        limit = largest_step(change, functions, start, weights, accuracy, stated or "search")
     diverged, untried = None, "" if diverging else "this copy of certibit tries no runs"
     if diverging and certificate.decrease <= 0:
         try:

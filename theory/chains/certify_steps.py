@@ -42,7 +42,7 @@ def certify_steps(
     potential: Potential | Literal["search"] | None = None,
     measure: Measure = "potential",
 ) -> Chain:
-    """Return the smallest provable factor of several steps, over a function class.
+    """Return a proved factor of several steps over a class, as small as a search finds it.
 
     The first potential is the Lyapunov function Psi at the start, the last one the ``measure`` at
     the end: Psi itself, f - f* or |x - x*|^2 of the model. The potentials between them are
@@ -107,10 +107,11 @@ def certify_run(
     potential: Potential,
     measure: Literal["gap", "distance"] = "gap",
 ) -> Chain:
-    """Return the smallest provable factor of steps whose parameters change, one method for each.
+    """Return a proved factor of steps whose parameters change, one method for each.
 
-    It is as :func:`certify_steps`, with a potential of its own after each step: over convex
-    functions accelerated methods, whose momentum grows, have rates of 1/T^2.
+    It is an upper bound of the smallest factor, as small as a search finds it. It is as
+    :func:`certify_steps`, with a potential of its own after each step: over convex functions
+    accelerated methods, whose momentum grows, have rates of 1/T^2.
 
     Parameters
     ----------

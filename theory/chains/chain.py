@@ -18,6 +18,7 @@ from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential
 from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.generic import FEATURES, GenericFunctions
@@ -33,6 +34,9 @@ FAST = 0.5
 @dataclass(frozen=True, repr=False)
 class Chain:
     """A proof that E[the last potential] after all steps is at most a factor of the first.
+
+    The factor is an upper bound: potentials and multipliers are searched for in floats, and others
+    may prove a smaller one.
 
     Attributes
     ----------
@@ -82,7 +86,7 @@ class Chain:
         return self.counts.index(max(self.counts))
 
     def steps_to(self, ratio: float) -> float:
-        """Return the fewest steps for which a factor is proved, or infinity.
+        """Return the number of steps for which this chain proves a factor, or infinity.
 
         The link that is repeated is used more or less often.
         """
@@ -92,6 +96,23 @@ class Chain:
             return self.steps if missing >= 0 else math.inf
         more = math.ceil(missing / _log_factor(link))
         return self.steps + max(more, 1 - count)
+
+    def promise(self, digits: int) -> str:
+        """Return what is proved, with both functions where the last is not the first."""
+        steps = f"{self.steps} step{'s' * (self.steps > 1)}"
+        first, last = self.links[0], self.links[-1]
+        following = last.following or last.weights
+        if following == first.weights:
+            factor = readable_factor(self.decrease, digits)
+            return f"E[Psi after {steps}] <= ({factor})^{self.steps} Psi"
+        parts = getattr(last.potential, "potentials", (None,))
+        if isinstance(parts[-1], AtModel) and following == (*(0.0,) * (len(following) - 1), 1.0):
+            start = parts[0] if isinstance(parts[0], AtModel) else "Psi at the start"
+            return f"E[{parts[-1]}] after {steps} <= exp({self.log_factor:.{digits}g}) ({start})"
+        return (
+            f"E[Psi_T] after {steps} <= exp({self.log_factor:.{digits}g}) Psi_0, with the weights "
+            f"{_written(first.weights)} of the terms of Psi_0 and {_written(following)} of Psi_T"
+        )
 
     def verify(self) -> float:
         """Return the proven factor; infinity if it is none.
@@ -105,12 +126,13 @@ class Chain:
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
-        steps = f"{self.steps} step{'s' * (self.steps > 1)}"
-        return (
-            f"Chain of {count} of {self.links[0].method}\n"
-            f"E[Psi after {steps}] <= ({readable_factor(self.decrease, 4)})^{self.steps} Psi"
-            + (f"\nwhile {self.proviso}" if self.proviso else "")
+        return f"Chain of {count} of {self.links[0].method}\n{self.promise(4)}" + (
+            f"\nwhile {self.proviso}" if self.proviso else ""
         )
+
+
+def _written(weights: Sequence[Any]) -> str:
+    return f"({', '.join(f'{float(weight):.6g}' for weight in weights)})"
 
 
 def _holds(link: Certificate) -> bool:

@@ -26,7 +26,18 @@ from certibit.theory.worlds.symbolic.symbols import Evaluation
 
 
 def certificate_file(proof: Certificate) -> dict[str, Any]:
-    """Return what stands in the file of a proof."""
+    """Return what stands in the file of a proof.
+
+    Raises
+    ------
+    Refusal
+        If Psi after the step is another function, or the file has no words for local steps.
+    """
+    if proof.following not in {None, proof.weights}:
+        raise Refusal(
+            f"this link of a chain ends with other weights {proof.following} than {proof.weights}, "
+            "and a file is about one Psi; export the certificate of one step"
+        )
     rational_step = RationalStep.of(proof.method, proof.functions, proof.potential)
     step = rational_step.symbols
     kernels = [rationals(kernel) for kernel in step.kernels]

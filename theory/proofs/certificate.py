@@ -92,11 +92,22 @@ class Certificate:
                 f"does not keep, and {what} takes a run that stays there; take a smaller step"
             )
 
+    @property
+    def _promise(self) -> str:
+        after = self.following
+        if after is None or after == self.weights:
+            return f"E[Psi+] <= {times_psi(self.decrease, 4)}"
+        now, then = (", ".join(f"{float(x):.6g}" for x in own) for own in (self.weights, after))
+        return (
+            f"E[Phi+] <= {times_psi(self.decrease, 4)}, where the terms of Psi have the weights "
+            f"({now}) and those of Phi ({then})"
+        )
+
     def __repr__(self) -> str:
         return (
             f"Certificate of {self.method}\n"
             f"over {self.functions.described}\n"
-            f"E[Psi+] <= {times_psi(self.decrease, 4)}"
+            + self._promise
             + (f"\nwhile {self.proviso}" if self.proviso else "")
         )
 

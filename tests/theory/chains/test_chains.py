@@ -19,6 +19,7 @@ from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme
 from certibit.theory.cones.inside import strictly_inside
+from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel, Joined
@@ -232,3 +233,31 @@ def test_steps_to_a_ratio_are_counted_up():
 def test_no_steps_are_refused():
     with pytest.raises(Refusal, match="at least 1"):
         certify_steps(GD(0.1), FunctionClass(2, 1.0, 10.0), 0)
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        lambda: certify_steps(
+            GD(1.0), FunctionClass(1, 0.0, 1.0), 3, AtModel("distance"), measure="gap"
+        ),
+        lambda: certify_run(
+            [GD(1.0), GD(1.5)], FunctionClass(1, 0.0, 1.0), AtModel("distance"), "gap"
+        ),
+        lambda: certify_steps(GD(0.1), FunctionClass(2, 1.0, 5.0), 4, measure="distance"),
+    ],
+)
+def test_what_is_proved_of_two_functions_names_both(chain):
+    found = chain()
+    assert found.verify() == found.factor
+    text = str(found)
+    assert "E[|x - x*|^2] after" in text or "E[f(x) - f*] after" in text
+    assert "Psi+" not in text
+    assert text.endswith(("(|x - x*|^2)", "(Psi at the start)"))
+    changing = [one for one in found.links if one.following not in {None, one.weights}]
+    assert changing
+    for link in changing:
+        assert "E[Psi+] <=" not in str(link)
+        assert "E[Phi+] <=" in str(link)
+        with pytest.raises(Refusal, match="a file is about one Psi"):
+            certificate_file(link)
