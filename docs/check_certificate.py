@@ -23,7 +23,6 @@ WHOLE |= {"at", "slope at", "assumption", "message", "with", "between"}  # of de
 WHOLE |= {"block", "solution"}
 MOST_STEPS = 10**6  # local steps whose factor is computed
 FORMAT = "certibit proof 2"
-STEP = "Psi, E[Psi+] and what is evaluated and sent are"
 
 
 def once(pairs):
@@ -214,14 +213,11 @@ def check(file):
 
 def assumed(file):
     """Return what is assumed of local steps, by the numbers of the file."""
-    words = []
-    for steps in [one["steps"] for one in file["inequalities"] if "steps" in one]:
-        what = f"{steps['number']} steps of size {steps['size']} on {steps['share']} f_i plus a"
-        what = f"{what} quadratic of curvature {steps['ridge']}"
-        if Fraction(steps["pull"]):
-            what += f" at most, until |gradient|^2 <= {steps['ratio']} of that without the pull"
-        words.append(f"local steps are {what} {steps['pull']}")
-    return words
+    words = "local steps are {number} steps of size {size} on {share} f_i plus a quadratic of "
+    words += "curvature {ridge}, with the gradients of the file"
+    accurate = ", and end where |gradient|^2 <= {ratio} |gradient without the pull {pull}|^2"
+    solves = [one["steps"] for one in file["inequalities"] if "steps" in one]
+    return [(words + accurate * (Fraction(x["pull"]) > 0)).format(**x) for x in solves]
 
 
 def main(check, key, told, claim, assumed=lambda file: []):
@@ -231,10 +227,9 @@ def main(check, key, told, claim, assumed=lambda file: []):
     try:
         text = Path(sys.argv[1]).read_text(encoding="utf-8")
         given = json.loads(text, object_pairs_hook=once)
-        version, digest = given.pop("format", None), given.pop("sha256", None)
-        if version != FORMAT:
+        if (version := given.pop("format", None)) != FORMAT:
             sys.exit(f"the format of the file is {version!a}, not {FORMAT!a}: write it anew")
-        content = json.dumps(given, sort_keys=True).encode()
+        digest, content = given.pop("sha256", None), json.dumps(given, sort_keys=True).encode()
         if digest != hashlib.sha256(content).hexdigest():
             sys.exit("the file was altered: its content has not the hash that it names; write anew")
         file, about = given[key], str(given["about"])
@@ -249,4 +244,4 @@ def main(check, key, told, claim, assumed=lambda file: []):
 
 
 if __name__ == "__main__":
-    main(check, "certificate", told, STEP, assumed)
+    main(check, "certificate", told, "Psi, E[Psi+] and what is evaluated and sent are", assumed)

@@ -213,7 +213,7 @@ def growth(file, regime, length, square):
 def proved(file, regime):
     """Whether the decrease is proved on a regime."""
     names = "along", "known", "turned", "toward", "radius"
-    along, known, turned, toward, radius = (Ratio(*regime[name]) for name in names)
+    along, known, turned, toward, radius = (Ratio(num, den) for num, den in map(regime.get, names))
     fresh, reach, spread = (regime[name] for name in ("fresh", "reach", "spread"))
     low, high, kink = regime["low"], regime["high"], file["gamma"] / file["eta"]
     assert min(fresh, reach, spread) >= 0
@@ -230,7 +230,7 @@ def proved(file, regime):
     assert short or low >= kink
     measure = G**2 * file["eta"] if short else G * file["gamma"]
     left = along * G**2 + (toward - known) * G - excess - measure * file["c"]
-    conditions += [Ratio(*one) for one in regime["assumed"]]
+    conditions += [Ratio(num, den) for num, den in regime["assumed"]]
     if turned:
         conditions.append(G - radius)
         left = (G**2 - radius**2) * turned**2 - left**2

@@ -14,17 +14,8 @@ of how much clients differ, is any number.
 
 from fractions import Fraction
 
-from check_certificate import (
-    STEP,
-    end,
-    main,
-    numbers,
-    opened,
-    positive,
-    product,
-    require_fresh,
-    total,
-)
+from check_certificate import end, main, numbers, opened, positive, product, total
+from check_certificate import require_fresh as fresh
 
 LAWS = {"contraction", "noise", "sample", "difference"}
 
@@ -104,9 +95,8 @@ def lost(file, message):
         assert "expected" not in noise or at_solution(file, message)
     if law == "difference":  # of the noises of one sample at two points, whose distance is given
         parts["difference"] = 0 if "at" in message else noise["difference"] ** 2
-        points = [
-            one["point"] for one in file["evaluations"] if not any(map(any, one["point"][1:]))
-        ]
+        points = [e["point"] for e in file["evaluations"] if not any(map(any, e["point"][1:]))]
+        points = points if file["solution"] else points[: len(file["psi"]["values"])]
         distances = (total((1, x), (-1, y)) for x in points for y in points)
         assert "at" in message or (len(counts) == 1 and message["vector"] in distances)
         if "with" in message:
@@ -247,7 +237,7 @@ def require_sense(file):
     state, count = [file["psi"], file.get("start", file)["psi"]], len(file["psi"]["values"])
     for places in file["measure"].values():
         state.append(file["psi"] | {"values": [j in places for j in range(count)]})
-    require_fresh(file, drawn, state)
+    fresh(file, drawn, state)
     pairs = [(one["class"], one["with"]) for one in file["messages"] if "with" in one]
     about = "expected" in file.get("noise", {})  # noises are compared with that at the solution
     assert about or len(set(pairs)) == len(pairs), "a sample at more than two points"
@@ -319,4 +309,9 @@ def told(file):
 
 
 if __name__ == "__main__":
-    main(check, "descent", told, f"{STEP[:-4]}, x and Psi at the start are")
+    main(
+        check,
+        "descent",
+        told,
+        "Psi (also at the start), E[Psi+], what is evaluated and sent, and x are",
+    )

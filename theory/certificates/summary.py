@@ -248,7 +248,7 @@ def account(
     if (name := card.step_size) is not None:
         start = float(getattr(method, name))
         change = steps_of(method, name)
-        accuracy = 1e-4 if stated else 1e-2  # one that is searched for is so at each step size
+        accuracy = 1e-4 if stated else 1e-3  # one that is searched for is so at each step size
         limit = largest_step(change, functions, start, weights, accuracy, stated or "search")
     diverged, untried = None, "" if diverging else "this copy of certibit tries no runs"
     if diverging and certificate.decrease <= 0:

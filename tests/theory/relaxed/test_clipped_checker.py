@@ -1,12 +1,15 @@
 """The file of a decrease of a method that clips, and its checker, which needs no certibit."""
 
+import functools
 import json
 import re
 import subprocess
 import sys
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from decreases import DECREASES
 from forgeries import changed, refused, resealed
@@ -41,6 +44,68 @@ def test_the_checker_is_short_and_needs_nothing():
     assert len(list(filter(str.strip, text.splitlines()))) < 280
     imported = set(re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE))
     assert imported == {"fractions", "itertools", "math", "check_certificate"}
+
+
+def refuted(file):
+    """Whether the steepest growth, f'' = L0 + L1 |f'| on the way, contradicts what is proved."""
+    L0, L1, eta, gamma, c = (float(Fraction(file[x])) for x in ("L0", "L1", "eta", "gamma", "c"))
+    for one in file["regimes"]:
+        low = float(Fraction(one["low"]))
+        high = low + 50 if one["high"] is None else float(Fraction(one["high"]))
+        for G in np.linspace(low, high, 9)[low == 0 :]:
+            num, den = (np.polyval([float(Fraction(x)) for x in p[::-1]], G) for p in one["along"])
+            slope = np.linspace(0, num / den * G, 2001)
+            turn = slope if L1 == 0 else np.log1p(L1 * G / L0) / L1 if L0 else np.inf
+            at = G / L0 if L1 == 0 else turn
+            down = L0 * slope - G if L1 == 0 else L0 / L1 - (G + L0 / L1) * np.exp(-L1 * slope)
+            up = L0 * (slope - at) if L1 == 0 else L0 / L1 * np.expm1(L1 * (slope - at))
+            own = np.where(slope <= at, down, up)
+            change = np.trapezoid(own, slope)
+            if change > -c * min(eta * G**2, gamma * G) + 1e-5 * (1 + G):
+                return True
+    return False
+
+
+NUMBER = re.compile("-?[0-9]+(/[0-9]+)?")
+
+
+def entries(entry, path=()):
+    """Yield the keys to the numbers and lists of a file."""
+    parts = entry.items() if isinstance(entry, dict) else enumerate(entry)
+    for key, one in parts:
+        if isinstance(one, dict | list):
+            if isinstance(one, list):
+                yield (*path, key)
+            yield from entries(one, (*path, key))
+        elif isinstance(one, str) and NUMBER.fullmatch(one):
+            yield (*path, key)
+
+
+def others(entry):
+    """Return what stands in place of a number or a list."""
+    if isinstance(entry, list):
+        return [entry[1:], entry[:-1], [*entry, *entry[-1:]], entry[::-1]]
+    x = Fraction(entry)
+    return [str(y) for y in {Fraction(0), Fraction(1), -x, 2 * x, x / 2, x * Fraction(101, 100)}]
+
+
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize("name", ["clipped", "in part"])
+def test_every_change_is_refused_or_still_true(name):
+    """What is accepted is tried on the function that grows most along the step of the file."""
+    file = decrease(name)
+    assert not refuted(file)
+    assert refuted(file | {"c": str(2 * Fraction(file["c"]))})
+    tried = accepted = 0
+    for where in entries(file):
+        entry = functools.reduce(lambda part, key: part[key], where, file)
+        for other in others(entry):
+            forged = changed(file, where, lambda _, other=other: other)
+            tried += 1
+            if other != entry and not refused(check_clipped, forged):
+                accepted += 1
+                assert not refuted(forged), where
+    assert accepted < tried / 3
 
 
 def more(text):
