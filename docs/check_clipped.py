@@ -24,6 +24,7 @@ from itertools import pairwise
 from math import comb, factorial
 
 from check_certificate import main
+from check_certificate import numbers as fractions
 
 TERMS, FEW, LONGEST = 14, 4, 4  # as in growth_bounds.py
 
@@ -281,14 +282,7 @@ def numbers(entry):
         return {key: x if key in words else numbers(x) for key, x in entry.items()}
     if isinstance(entry, list):
         return [numbers(x) for x in entry]
-    return entry if entry is None else Fraction(exact(entry))
-
-
-def exact(entry):
-    """Return an integer or a fraction as text."""
-    assert type(entry) in (int, str), "neither an integer nor a fraction in a string"
-    assert set(str(entry)) <= set("-/0123456789"), "neither an integer nor a fraction"
-    return entry
+    return entry if entry is None else fractions(entry)
 
 
 def told(file):

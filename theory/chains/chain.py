@@ -105,13 +105,15 @@ class Chain:
         if following == first.weights:
             factor = readable_factor(self.decrease, digits)
             return f"E[Psi after {steps}] <= ({factor})^{self.steps} Psi"
+        factor = f"exp({self.log_factor:.10g})"
         parts = getattr(last.potential, "potentials", (None,))
         if isinstance(parts[-1], AtModel) and following == (*(0.0,) * (len(following) - 1), 1.0):
-            start = parts[0] if isinstance(parts[0], AtModel) else "Psi at the start"
-            return f"E[{parts[-1]}] after {steps} <= exp({self.log_factor:.{digits}g}) ({start})"
+            plain = isinstance(parts[0], AtModel) and sum(first.weights) == first.weights[0] == 1
+            start = parts[0] if plain else "Psi at the start"
+            return f"E[{parts[-1]}] after {steps} <= {factor} ({start})"
         return (
-            f"E[Psi_T] after {steps} <= exp({self.log_factor:.{digits}g}) Psi_0, with the weights "
-            f"{_written(first.weights)} of the terms of Psi_0 and {_written(following)} of Psi_T"
+            f"E[Phi] after {steps} <= {factor} Psi, the terms of Phi with the weights {following} "
+            f"and those of Psi with {first.weights}"
         )
 
     def verify(self) -> float:
@@ -129,10 +131,6 @@ class Chain:
         return f"Chain of {count} of {self.links[0].method}\n{self.promise(4)}" + (
             f"\nwhile {self.proviso}" if self.proviso else ""
         )
-
-
-def _written(weights: Sequence[Any]) -> str:
-    return f"({', '.join(f'{float(weight):.6g}' for weight in weights)})"
 
 
 def _holds(link: Certificate) -> bool:

@@ -97,10 +97,9 @@ class Certificate:
         after = self.following
         if after is None or after == self.weights:
             return f"E[Psi+] <= {times_psi(self.decrease, 4)}"
-        now, then = (", ".join(f"{float(x):.6g}" for x in own) for own in (self.weights, after))
         return (
-            f"E[Phi+] <= {times_psi(self.decrease, 4)}, where the terms of Psi have the weights "
-            f"({now}) and those of Phi ({then})"
+            f"E[Phi+] <= {times_psi(self.decrease, 4)}, the terms of Phi with the weights "
+            f"{after} and those of Psi with {self.weights}"
         )
 
     def __repr__(self) -> str:
