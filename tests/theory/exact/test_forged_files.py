@@ -103,7 +103,7 @@ def changes(file, path):
             yield put(lambda parent: parent.insert(0, parent.pop(last)))
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", [*CERTIFICATES, *DESCENTS], ids=str)
 def test_every_change_is_refused_or_still_true(name):
     """What is accepted is tried on quadratics with the constants that the changed file prints."""
@@ -222,6 +222,25 @@ def test_what_is_forged_of_local_steps_is_refused(forge):
     file, checker = checked("local steps")
     forge(file)
     assert refused(checker, file)
+
+
+def test_a_solve_that_ends_by_a_criterion_is_tied_to_its_point():
+    """The gradients before and after the pull were any vectors, such as 0 and the end itself."""
+    card = METHODS["5gcs-cc"]
+    where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
+    file = certificate_file(certify(card.at(where, "best"), where))["certificate"]
+    assert not refused(check_certificate, file)
+    one = _steps(file)
+    assert one["steps"]["pull"] != "0"
+    nothing, end = nothing_like(one["vector"]), one["steps"]["end"]
+    another = one | {"multiplier": "1000", "vector": nothing, "error": end}
+    assert refused(check_certificate, file | {"inequalities": [*file["inequalities"], another]})
+    (gradient,) = (file["evaluations"][place]["gradient"] for place in one["steps"]["to"])
+    for vectors in ({"vector": nothing}, {"error": end}, {"vector": gradient, "error": nothing}):
+        other = copy.deepcopy(file)
+        _steps(other).update(vectors)
+        with pytest.raises(AssertionError):
+            check_certificate.require_sense(check_certificate.opened(other))
 
 
 def test_a_noise_in_psi_is_refused():
