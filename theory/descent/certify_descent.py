@@ -60,9 +60,9 @@ def certify_descent(
     growth: float = 0.0,
     begin: Experiment[Any] | Literal["rest"] | None = None,
 ) -> DescentCertificate:
-    """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
+    """Return a proved c with E[Psi+] <= Psi - c M over a class, as large as a search finds it.
 
-    Where the class has stochastic gradients, with variance sigma^2, return the smallest e with
+    Where the class has stochastic gradients, with variance sigma^2, return the least e found with
     E[Psi+] <= Psi - c M + e sigma^2 for a given c.
 
     Where the functions have a lower bound and no solution, f* is inf f, and f - inf f at the model
