@@ -56,7 +56,7 @@ def largest_step(
     def contracts(value: float) -> bool:
         with suppress(Refusal, ArithmeticError, ValueError):
             method, chosen, own = change(value), potential, weights
-            if chosen == "search":
+            if isinstance(chosen, str):
                 chosen, own = searched_potential(method, functions)[1][0], "fixed"
             elif chosen is None:
                 chosen, own = chosen_potential(method, functions, weights)
