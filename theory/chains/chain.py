@@ -7,6 +7,7 @@ multiply. No potential between the first and the last needs to be positive.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -18,11 +19,13 @@ from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential
 from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.premises import Premises
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.generic import FEATURES, GenericFunctions
 from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 ROUNDING = 1e-9
 """Relative difference of two vectors that is rounding."""
@@ -168,6 +171,7 @@ def has_one_meaning(
     """Whether the terms of Psi, less their weights, are the same for all parameters of a method.
 
     They are compared in numbers, at one random state, with the states at rest and the invariants.
+    The same invariants are kept with all parameters, so that those of a step hold after the others.
     """
     first, *others = dict.fromkeys(methods)
     problem: Any = GenericFunctions.random(functions.n, FEATURES, 0, first.needs)
@@ -183,10 +187,17 @@ def has_one_meaning(
         vectors = [one.point if isinstance(one, Gap) else one.vectors for one in terms]
         return [*vars(star).values(), *vectors, *invariants(m, s, problem)]
 
-    wanted = seen(first)
+    wanted, held = seen(first), others and _relations(first, functions)
     return all(
         len(found) == len(wanted) and all(map(_same, found, wanted)) for found in map(seen, others)
-    )
+    ) and all(_relations(m, functions) == held for m in others)
+
+
+@lru_cache(maxsize=128)
+def _relations(method: Method, functions: FunctionClass) -> tuple[int, ...]:
+    """Return which relations of a state every step of a method keeps."""
+    outcomes = outcomes_of(method, functions)
+    return Premises(outcomes.natural.without_units(), functions, outcomes.patterns).relations
 
 
 def _same(one: Array, other: Array) -> bool:
