@@ -149,6 +149,20 @@ class Stale(Stating):
         return Memory(copies(problem.x_star, problem.n), problem.grad_star)
 
 
+class RarelyFresh(Stale):
+    """As above, but with new gradients of the cohort unless all of a few likely coins are heads."""
+
+    name = "rarely fresh"
+
+    def communicate(self, s, problem, channel):
+        cohort, heads = channel.cohort(1), channel.coin(0.92)
+        for _ in range(6):
+            heads = heads & channel.coin(0.92)
+        moved = s.x - self.gamma * channel.send(s.h)
+        fresh = where(cohort & ~heads, problem.grad(moved, active=cohort), s.h)
+        return Memory(where(cohort, moved, s.x), fresh)
+
+
 @cache
 def kind(name: str, base: type, **members: Any) -> type[Method]:
     return dataclass(frozen=True)(type(base.__name__, (base,), {"name": name, **members}))

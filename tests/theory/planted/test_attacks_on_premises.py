@@ -4,7 +4,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from attacks_on_premises import ATTACKS, FORGETFUL, HONEST, Late, Memory, Remembering, Stating, kind
+from attacks_on_premises import (
+    ATTACKS,
+    FORGETFUL,
+    HONEST,
+    Late,
+    Memory,
+    RarelyFresh,
+    Remembering,
+    Stating,
+    kind,
+)
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.gd import GD
@@ -82,6 +92,12 @@ def test_the_start_is_that_of_the_number_of_clients(n, holds):
     )()
     functions = FunctionClass(n, 1.0, 10.0)
     assert (certify(method, functions, potential="search").decrease > 0.01) == holds
+
+
+def test_an_outcome_that_no_run_shows_and_no_gradient_follows_keeps_nothing():
+    """All are heads in more than half of the rounds; seven fair coins in one of 128."""
+    with pytest.raises(Refusal, match="does not keep what it declares"):
+        certify(RarelyFresh(), CONVEX, potential="search")
 
 
 @dataclass(frozen=True)
