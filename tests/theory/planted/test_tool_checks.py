@@ -164,6 +164,6 @@ def test_an_entry_with_an_owner_too_few_is_seen(monkeypatch):
         return owned & ~(many & first & owned) if cohort is not None else owned
 
     monkeypatch.setattr(Channel, "ownership", lost)
-    (found,) = (v for v in channel_checks(draws=400, patience=0.0) if v.check.startswith("sizes"))
+    (found,) = (v for v in channel_checks(draws=400) if v.check.startswith("sizes"))
     assert not found.holds
     assert "an entry has not 2 owners, with 2 owners among 3 clients" in found.advice

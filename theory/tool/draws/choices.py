@@ -17,7 +17,7 @@ from certibit.theory.checks.compressor.moments import DEVIATIONS, awkward_vector
 from certibit.theory.tool.draws.independence import independent_choices
 from certibit.theory.tool.draws.masks import masks_counted
 from certibit.theory.tool.draws.on_device import device_as_host
-from certibit.theory.tool.draws.sizes import PATIENCE, wire_at_every_size
+from certibit.theory.tool.draws.sizes import wire_at_every_size
 from certibit.theory.verdict import Verdict, worst_of
 
 _LOOK = "look at coin, client_coins, cohort and ownership of the channel"
@@ -29,13 +29,12 @@ def channel_checks(
     d: int = 5,
     seed: int = 0,
     draws: int = 10_000,
-    patience: float = PATIENCE,
 ) -> tuple[Verdict, ...]:
     """Check the channel's random choices: sizes exactly, frequencies within 7 standard errors.
 
     The choices are coins, cohorts and owners, alone, in pairs and all together, and the messages of
     n clients, which are independent of each other unless the compressor shares its draws. Received
-    vectors are compared at every size up to the limit ``patience``: seconds for one of them.
+    vectors are compared at every size.
     """
     compressor = Identity() if compressor is None else compressor
     runs = 200
@@ -119,5 +118,5 @@ def channel_checks(
         independent_choices(seed),
         device_as_host(seed),
         masks_counted(seed),
-        wire_at_every_size(compressor, seed, patience),
+        wire_at_every_size(compressor, seed),
     )
