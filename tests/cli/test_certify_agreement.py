@@ -92,6 +92,7 @@ def test_the_exit_code_says_if_a_decrease_is_certified(capsys, gamma, code):
     assert ("no decrease is certified" in capsys.readouterr().out) == bool(code)
 
 
+@pytest.mark.long
 def test_a_row_that_tests_nothing_is_not_tested(capsys):
     words = ["check", "quadratic:d=4@3", "gd", "--kappa", "10", "--seeds", "1"]
     assert main([*words, "--set", "gamma=1e-7"]) == 0

@@ -10,6 +10,7 @@ from certibit.cli import main
 from certibit.figures.certified.classes.descent_table import descent_row
 
 
+@pytest.mark.long
 def test_ef21_beside_its_theorem(capsys, searched_step):
     assert main(["certify", "ef21", "--class", "nonconvex", "--omega", "1", "--n", "5"]) == 0
     told = " ".join(capsys.readouterr().out.split())

@@ -78,6 +78,7 @@ def test_a_misfit_is_refused_in_a_sentence(capsys, words, fragment):
     assert fragment in sentence
 
 
+@pytest.mark.long
 def test_the_theorem_of_episode_takes_kappa_and_rho(capsys):
     """Both make the published step smaller, and leave the certified step as it is."""
     steps = []

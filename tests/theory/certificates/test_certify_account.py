@@ -198,6 +198,7 @@ def test_the_optimum_does_not_depend_on_the_unit_of_f(name):
     assert other.method == replace(one.method, gamma=pytest.approx(one.method.gamma / unit))
 
 
+@pytest.mark.long
 def test_parameters_of_the_least_total_cost():
     """Where a received bit costs as much, rand-1 is not worth its rounds: k and gamma change."""
     sent = [compressor(f"rand-k:{k}") for k in (1, 20)]

@@ -74,6 +74,7 @@ def test_no_dissimilarity_is_left_where_none_is_needed():
 
 
 SLOW = [
+    ("ef21-sgdm", "PL", 0.6),
     ("adiana", "any", 1.9),
     ("scaffold", "quasi", 3.2),
     ("scaffold", "convex", 1.9),
@@ -85,7 +86,6 @@ SLOW = [
     ("vr-diana", "factor", 2.2),
     ("local-sgd", "bounded", 2.2),
     ("gradskip", "PL", 1.1),
-    ("ef21-sgdm", "PL", 0.6),
 ]
 """Certificates that take long, and times in units of two 60 x 60 matrices of fractions multiplied,
 of which 2.9 are a second where they were measured."""

@@ -40,7 +40,7 @@ def test_fewer_bits_are_proved(name):
     assert found.certificate.verify() == found.certificate.c > 0
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("tries", [2, 15])
 def test_variance_reduction_has_parameters_with_fewer_rounds(tries):
     _, where, functions = subject("gd")

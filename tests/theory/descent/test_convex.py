@@ -67,6 +67,7 @@ def test_gradient_descent_has_its_tight_constant(n, gamma):
     assert proof.verify() == proof.c
 
 
+@pytest.mark.long
 def test_no_form_that_begins_with_the_distance_is_better_for_gradient_descent():
     functions = FunctionClass(3, 0.0, 1.0)
     for gamma in (0.5, 1.5):

@@ -73,6 +73,7 @@ def test_ef_is_as_good_as_a_bound_by_hand(gamma, n):
     assert searched.e > stated.e
 
 
+@pytest.mark.long
 def test_step_sizes_of_ef_are_searched_with_the_psi_of_its_theorem():
     """A descent was said to be certified up to 0.0754 beside one at gamma = 0.0817.
 
