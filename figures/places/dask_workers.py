@@ -65,7 +65,7 @@ class DaskWorkers:
                     raise Refusal(f"{self._without_workers} for {_PATIENCE / 60:g} minutes")
                 elif time.monotonic() - since > _SILENT and not said:
                     warnings.warn(
-                        f"{self._without_workers}, which are waited for {_PATIENCE / 60:g} minutes",
+                        f"{self._without_workers}; jobs wait for {_PATIENCE / 60:g} minutes",
                         stacklevel=2,
                     )
                     said = True
