@@ -114,7 +114,7 @@ class NonconvexQuadratic(NonconvexProblem):
             raise Refusal(
                 f"spread = {spread:g} and kappa = {kappa:g}; give spread > 0 and kappa >= 1"
             )
-        require_memory(3 * n * d**2, f"a quadratic of {n} clients and {d} features")
+        require_memory(5 * n * d**2, f"a quadratic of {n} clients and {d} features")
         generator = np.random.default_rng(seed)
         position = generator.random(d)
         position[0], position[-1] = 0.0, 1.0

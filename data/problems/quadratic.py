@@ -146,7 +146,7 @@ class Quadratic(RidgeProblem):
         """
         if n < 1 or d < 1:
             raise Refusal(f"a quadratic of {n} clients and {d} features; both are at least 1")
-        require_memory(2 * n * d**2, f"a quadratic of {n} clients and {d} features")
+        require_memory(4 * n * (d**2 + 1), f"a quadratic of {n} clients and {d} features")
         smoothness = _per_client(L, n)
         if not (0 < mu <= smoothness.min() and np.isfinite(smoothness).all()):
             raise Refusal(f"mu = {mu:g} and L = {L}; expected 0 < mu <= L_i, all of them finite")

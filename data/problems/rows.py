@@ -227,7 +227,8 @@ def stored(matrix: "scipy.sparse.csr_array", n: int, storage: str | None = None)
 def require_possible(dataset: Dataset, n: int, outputs: int = 1) -> None:
     """Refuse data whose squares are no 64-bit numbers, or that need more memory than there is.
 
-    The memory is that of two vectors of every client, with so many predictions a row.
+    The memory is that of two vectors of every client, or of what solves the problem, with so many
+    predictions a row.
 
     Raises
     ------
@@ -238,7 +239,7 @@ def require_possible(dataset: Dataset, n: int, outputs: int = 1) -> None:
     require_products(dataset.A.data, f"entry of the rows of {dataset.name}")
     require_products(dataset.b, f"target of {dataset.name}")
     d = outputs * dataset.A.shape[1]
-    require_memory(2 * n * d, f"{dataset.name} with {d} features over {n} clients")
+    require_memory(max(2 * n, n + 10) * d, f"{dataset.name} with {d} features over {n} clients")
 
 
 def require_products(values: NDArray[np.float64], what: str) -> None:

@@ -154,13 +154,13 @@ def _of_problems() -> Iterator[Misfit]:
     for mu, L in ((0.0, 10.0), (20.0, 10.0), (1.0, math.inf)):
         yield Misfit(
             f"a quadratic with mu = {mu:g} and L = {L:g}",
-            "mu",
+            "mu" if math.inf > L else "inf",
             partial(Quadratic.random, 3, 4, mu=mu, L=L),
         )
     given: list[tuple[str, str, Any, dict[str, Any]]] = [
         ("a target of three classes for a loss of two", "3 classes", _THREE, {}),
         ("a negative number as a target of a count", "poisson", two - 1.0, {"loss": "poisson:10"}),
-        ("a target that is no number", "finite", two + np.nan, {"loss": "least-squares"}),
+        ("a target that is no number", "nan", two + np.nan, {"loss": "least-squares"}),
         ("a loss that nobody knows", "logistik", two, {"loss": "logistik"}),
         ("both mu and kappa", "one of the two", two, {"mu": 1.0, "kappa": 10.0}),
         ("more clients than rows", "13", two, {"clients": 13}),
