@@ -1,6 +1,7 @@
 """Jobs on the workers of a dask scheduler."""
 
 import asyncio
+import logging
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -97,6 +98,7 @@ class DaskWorkers:
             from distributed import Client  # noqa: PLC0415  (an optional extra)
         except ImportError:
             raise Refusal("dask is not installed; install certibit[cluster]") from None
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it is said here
         connect: Any = Client
         try:
             return connect(self.address)

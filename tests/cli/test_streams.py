@@ -110,6 +110,7 @@ WITH_JSON = {
 }  # fmt: skip
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("name", WITH_JSON)
 def test_prints_of_a_user_are_no_json(name, tmp_path, capsys):
     path = tmp_path / "own.py"

@@ -36,6 +36,7 @@ def solved_at_zero(made, size):
     assert made.f_star == pytest.approx(float(made.value(0 * made.x_star)[0]), rel=1e-14)
 
 
+@pytest.mark.long(keep=60)
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("clients", [1, 4, "unequal"])
