@@ -6,13 +6,15 @@ import re
 import pytest
 
 from certibit.cli import main
-from certibit.figures.text.examinations import _hypotheses, _whole_runs
+from certibit.figures.text.examinations import _hypotheses, _promised, _whole_runs
 from certibit.solvers.methods.gd import GD
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.checks.method.whole_runs import RunsCheck
+from certibit.theory.checks.promises import Promised
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.theorem import Condition
+from certibit.theory.theorem import Condition, ContractionPromise
 from certibit.theory.verdict import Verdict, readable, readable_factor
 
 ODD = re.compile(
@@ -76,6 +78,14 @@ def test_of_whole_runs_and_hypotheses(value):
     assert not ODD.search(_whole_runs(RunsCheck(bits, bits, value, value, value, value)))
     for other in VALUES:
         assert not ODD.search(_hypotheses([Condition("a <= b", value, other)]))
+
+
+def test_whole_runs_are_told_where_a_factor_is_promised():
+    theorem, bits = METHODS["gd"].theorems[0], Verdict("bits", 1.0, 2.0)
+    for promised, told in ((-0.1, True), (0.0, False), (None, False)):
+        runs = promised if promised is None else RunsCheck(bits, bits, -0.2, 0.0, promised, 9.0)
+        text = _promised(Promised(theorem, (), ContractionPromise(0.9), (), runs))
+        assert ("log of the factor: measured -0.2, promised -0.1" in text) is told
 
 
 @pytest.mark.parametrize(
