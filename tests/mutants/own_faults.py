@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot  # noqa: F401  (what every child process needs is imported once)
 import pytest
@@ -28,7 +29,9 @@ from mutations import Mutant, mutants, parses
 from private_tree import PrivateTree
 from reached import ROOT, digest
 from sampling import rank
+from trials import seen
 
+Row = dict[str, Any]
 ROOMS = ("certibit", "data", "solvers", "theory", "figures")
 OF_USERS = (
     "data/losses/", "data/problem.py", "data/problems/", "data/relaxed/", "solvers/compressors/",
@@ -148,40 +151,43 @@ def run(files: Sequence[str], seconds: float, place: Path) -> int:
 def main(folder: Path, first: int, seconds: float) -> None:
     """Try what is not tried yet, and print what became of each."""
     folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / "own_faults.jsonl"
+    kept, argued, made = folder / "own_faults.jsonl", equivalents(), sample(ROOT, first)
     rows = {row["name"]: row for row in map(json.loads, _lines(kept))}
-    argued = equivalents()
-    tree = PrivateTree(ROOT, Path(tempfile.mkdtemp()) / "tree")
-    _complete(tree.folder)
-    made = sample(ROOT, first)
-    for number, mutant in enumerate(made):
-        row = rows.get(mutant.name, {"done": [], "seconds": 0.0, "seen": ""})
-        if mutant.name in argued or row["seen"] or row["seconds"] >= seconds:
-            continue
-        texts = {f: digest(tree.folder / f) for f in nearest(tree.folder, mutant.file)}
-        done = {tuple(each) for each in row["done"]}
-        left = [f for f, text in texts.items() if (f, text) not in done]
-        tree.plant(mutant)
-        passed = tree.folder / "passed.json"
-        passed.write_text("[]", encoding="utf-8")
-        spend = seconds - row["seconds"]
-        answer = tree.start(partial(run, left, spend, passed), spend + UNENDED)
-        while not answer.ended:
-            time.sleep(0.1)
-        seen = _seen(*answer.read())
-        done |= {(f, texts[f]) for f in json.loads(passed.read_text(encoding="utf-8"))}
-        row = {
-            "name": mutant.name, "file": mutant.file, "function": mutant.function,
-            "patch": mutant.patch, "seen": seen, "seconds": seconds, "done": sorted(done),
-        }  # fmt: skip
-        rows[mutant.name] = row
-        with kept.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(row) + "\n")
-        told = (number, mutant.file, mutant.function, *mutant.patch, seen or "SURVIVED")
-        print(" | ".join(map(str, told)), flush=True)
-    fates = [bool(rows[m.name]["seen"]) for m in made if m.name in rows and m.name not in argued]
-    print(f"{len(made)} faults, {sum(m.name in argued for m in made)} equivalent; "
-          f"of {len(fates)} others {sum(fates)} caught")  # fmt: skip
+    with tempfile.TemporaryDirectory() as place:
+        tree = PrivateTree(ROOT, Path(place) / "tree")
+        _complete(tree.folder)
+        for number, mutant in enumerate(made):
+            row = rows.get(mutant.name, {"done": [], "seconds": 0.0, "seen": ""})
+            if mutant.name in argued or row["seen"] or row["seconds"] >= seconds:
+                continue
+            rows[mutant.name] = row = tried(tree, mutant, row, seconds)
+            with kept.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(row) + "\n")
+            told = (number, mutant.file, mutant.function, *mutant.patch, row["seen"] or "SURVIVED")
+            print(" | ".join(map(str, told)), flush=True)
+    others = [rows[m.name] for m in made if m.name not in argued]
+    caught = sum(bool(row["seen"]) for row in others)
+    print(f"{len(made)} faults, {len(made) - len(others)} equivalent; {caught} others caught")
+
+
+def tried(tree: PrivateTree, mutant: Mutant, row: Row, seconds: float) -> Row:
+    """Return the row of a fault that is shown to the test files that it has not been shown to."""
+    texts = {file: digest(tree.folder / file) for file in nearest(tree.folder, mutant.file)}
+    done = {tuple(each) for each in row["done"]}
+    left = [file for file, text in texts.items() if (file, text) not in done]
+    tree.plant(mutant)
+    passed = tree.folder / "passed.json"
+    passed.write_text("[]", encoding="utf-8")
+    spend = seconds - row["seconds"]
+    answer = tree.start(partial(run, left, spend, passed), spend + UNENDED)
+    while not answer.ended:
+        time.sleep(0.1)
+    caught = seen(answer)
+    done |= {(file, texts[file]) for file in json.loads(passed.read_text(encoding="utf-8"))}
+    return {
+        "name": mutant.name, "file": mutant.file, "function": mutant.function,
+        "patch": mutant.patch, "seen": caught, "seconds": seconds, "done": sorted(done),
+    }  # fmt: skip
 
 
 def _complete(folder: Path) -> None:
@@ -192,13 +198,6 @@ def _complete(folder: Path) -> None:
         if not (folder / name).exists() and (ROOT / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-
-
-def _seen(code: int | None, told: str) -> str:
-    if code == 0:
-        return ""
-    lines = [line for line in told.splitlines() if line.strip()] or [f"exit code {code}"]
-    return next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])[:300]
 
 
 def _lines(file: Path) -> Iterable[str]:
