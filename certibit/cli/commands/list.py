@@ -19,7 +19,7 @@ from certibit.theory.catalogue.catalogue import (
     STOCHASTIC,
 )
 
-_SPLITS = ("shuffled", "similarity:PERCENT", "dirichlet:CONCENTRATION")
+_SPLITS = ("shuffled", "in-order", "similarity:PERCENT", "dirichlet:CONCENTRATION")
 
 
 def add_list(parser: argparse.ArgumentParser) -> None:
