@@ -491,22 +491,6 @@ def test_planted_faults_are_jobs():
     assert results([alarms], noted) == [[]]
 
 
-@pytest.mark.long
-def test_mutants_are_jobs(tmp_path):
-    """`make mutants --on PLACE`: a mutant of SCAFFOLD, with what one subject reaches."""
-    folder, method = ROOT / "tests" / "mutants", "solvers/methods/scaffold.py"
-    row = {"text": in_file(str(folder / "reached.py"), "digest", folder / "subjects.py"),
-           "name": "quadratic:d=6@4 scaffold --parameters paper", "seconds": 5.0,
-           "functions": [f"{method}:SCAFFOLD.communicate"]}  # fmt: skip
-    (tmp_path / "subjects.jsonl").write_text(json.dumps(row) + "\n")
-    mutants = in_file(str(folder / "sampling.py"), "sample", ROOT)
-    name = next(one.name for one in mutants if one.function == "SCAFFOLD.communicate")
-    asked = (str(folder / "trials_elsewhere.py"), "tried_apart", str(tmp_path), [name])
-    (((found, seen),),) = results([Call("one", in_file, asked)], Noted())
-    assert found == name
-    assert "scaffold" in seen
-
-
 def test_methods_are_compared_in_several_processes(tmp_path):
     solved = problem("breast-cancer@9", kappa=50)
     methods, options = ["agd", "gd", "diana+natural"], {"target": 1e-2, "seeds": 2}

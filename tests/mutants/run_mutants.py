@@ -1,6 +1,6 @@
 """`make mutants`: tries the fixed sample, keeps what is finished, writes the table.
 
-``python tests/mutants/run_mutants.py FOLDER [--jobs N] [--on PLACE] [--first N]``: the first N of
+``python tests/mutants/run_mutants.py FOLDER [--jobs N] [--first N]``: the first N of
 the sample, which is in a random order of all kinds in turn.
 """
 
@@ -21,34 +21,25 @@ from recordings import reached_by_subjects
 from sampling import sample
 from tqdm import tqdm
 from trials import Memory, Stage, check_stage, false_alarm, tried
-from trials_elsewhere import tried_on
 
-from certibit.cli.words.places import add_place, read_place
 from certibit.cli.words.plain_options import count
-from certibit.figures.places.delivery import Place
 
 
-def main(
-    folder: Path, workers: int = 2, first: int | None = None, place: Place | None = None
-) -> None:
-    """Try what is not tried yet, here or on the workers of a place, and write the table."""
+def main(folder: Path, workers: int = 2, first: int | None = None) -> None:
+    """Try what is not tried yet, and write the table."""
     folder.mkdir(parents=True, exist_ok=True)
     argued, everything = equivalents(), sample(ROOT)[:first]
     left = [mutant for mutant in everything if mutant.name not in argued]
     with tempfile.TemporaryDirectory() as copies:
         trees = [PrivateTree(ROOT, Path(copies) / str(number)) for number in range(workers)]
         made, memory = check_stage(reached_by_subjects(folder)), Memory(folder / "finished.jsonl")
-        found = tried_or_known(made, left, trees, memory, place)
+        found = tried_or_known(made, left, trees, memory)
     seen = {name: (made.name, what) for name, what in found.items() if what}
     print(write_table(folder, everything, seen, argued))
 
 
 def tried_or_known(
-    stage: Stage,
-    mutants: list[Mutant],
-    trees: list[PrivateTree],
-    memory: Memory,
-    place: Place | None = None,
+    stage: Stage, mutants: list[Mutant], trees: list[PrivateTree], memory: Memory
 ) -> dict[str, str]:
     """Return what is seen of every mutant at a stage, by name; what is new is kept."""
     if alarm := false_alarm(stage, trees[0]):
@@ -59,8 +50,7 @@ def tried_or_known(
     found = {name: known[key] for name, key in keys.items() if key in known}
     new = [mutant for mutant in mutants if mutant.name not in found]
     with tqdm(total=len(mutants), initial=len(found), desc=stage.name) as bar:
-        at_once = tried(stage, new, trees) if place is None else tried_on(place, stage, new, memory)
-        for mutant, what in at_once:
+        for mutant, what in tried(stage, new, trees):
             memory.add(stage.name, whole, keys[mutant.name], what)
             found[mutant.name] = what
             bar.update()
@@ -80,11 +70,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--first", type=count, help="so many mutants of the sample (default: all)")
-    add_place(parser, "two")
+    parser.add_argument("--jobs", type=count, default=2, help="mutants at once (default: 2)")
     chosen = parser.parse_args()
-    chosen.folder = chosen.folder.resolve()
-    place = read_place(chosen, chosen.folder)
-    if isinstance(place, int | None):
-        main(chosen.folder, place or 2, chosen.first)
-    else:
-        main(chosen.folder, 2, chosen.first, place)
+    main(chosen.folder.resolve(), chosen.jobs, chosen.first)
