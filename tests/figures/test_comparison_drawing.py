@@ -11,8 +11,9 @@ from matplotlib import rcParams
 from certibit import GD, Budget, compare
 from certibit.figures.comparison.comparison_drawing import _looks
 from certibit.figures.comparison.contestants import contestants
-from certibit.figures.costs import QUANTITIES, cost_curve
+from certibit.figures.costs import QUANTITIES, CostCurve, cost_curve
 from certibit.figures.looks import distinct_looks
+from certibit.figures.named_curves import named_height
 from certibit.figures.text.tables import short_cost
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS
@@ -31,6 +32,18 @@ def test_curves_end_at_the_numbers_of_the_table(found, by):
         assert (np.diff(curve.median) >= 0).all()
         assert (curve.low <= curve.median).all()
         assert (curve.median <= curve.high).all()
+
+
+def test_a_curve_arrives_where_its_median_does():
+    ends = np.array([1.0, 1.0])
+    for median, arrives in (([1.0, 2.0], True), ([1.0, np.inf], False), ([np.inf, np.inf], False)):
+        curve = CostCurve(ends, np.array(median), ends, ends, 3.0, diverged=False)
+        assert curve.arrives is arrives
+
+
+def test_a_canvas_is_as_high_as_its_curves_and_names():
+    """2.4 inches for the curves, 0.17 for each name and a little more, 0.9 around."""
+    assert named_height(5) == pytest.approx(2.4 + 0.17 * 5.8 + 0.9)
 
 
 def names_of(canvas):

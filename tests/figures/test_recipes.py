@@ -121,6 +121,7 @@ def test_recommended_k_is_in_the_panels():
 
 def test_table_2_has_every_method_with_rules_that_fit():
     panel = all_rules()
+    assert (panel.kappa, panel.bits, panel.floor) == (1e3, 2e7, 1e-5)
     assert {curve.method for curve in panel.curves} == set(METHODS)
     for curve in panel.curves:
         assert curve.rule in METHODS[curve.method].rules

@@ -20,7 +20,10 @@ POINTS = 12
 
 
 def values_of(proof, step):
-    """Return the mean of log(1 + |side|), left and right, at a few points, amended or not."""
+    """Return the mean of log(1 + |side|), left and right, at a few points, amended or not.
+
+    Behind them stand the ends of ranges where a hypothesis is dropped.
+    """
     found = []
     for one in (step, *(replace(step, **each.changes) for each in step.amendments)):
         space, means = replace(one.space, count=POINTS), []
@@ -30,6 +33,7 @@ def values_of(proof, step):
             usable = admissible(space, v, POINTS)
             means.append([np.log1p(abs(side[:, usable])).mean() for side in sides(one, v, POINTS)])
         found += np.nanmean(means, axis=0).tolist()
+    found += [x for u in step.space.variables if u.beyond for x in map(float, u.beyond)]
     return [float(f"{x:.9g}") for x in found]
 
 

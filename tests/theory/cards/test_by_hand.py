@@ -138,6 +138,16 @@ def test_noise_enters_lemma_4_by_its_variance():
     assert loud == pytest.approx(9 * quiet)
 
 
+@pytest.mark.parametrize("slope", [0.0, 0.7])
+def test_lemma_4_knows_no_difference_where_all_clients_are_alike(slope):
+    """With kappa = 0 and rho = 1 it is the same whether f is (L0, L1)-smooth or only the f_i."""
+    alike = Round(L0=2.0, L1=1.5, kappa=0.0, rho=1.0, sigma=0.4, N=4, I=3, eta=0.01, tau=0.8)
+    printed = SimpleNamespace(**PRINTED | {"mu": 1})
+    plain = alike.V(slope, printed), alike.U(slope, printed)
+    general = alike.V(slope, printed, general=True), alike.U(slope, printed, general=True)
+    assert general == pytest.approx(plain, rel=1e-12)
+
+
 def test_the_bound_of_a_clipped_round_grows_with_the_smoothness():
     """At a point of slope 0 and without noise or threshold it is 2 (gamma I)^2 A L0."""
     bounds = [
