@@ -1,7 +1,6 @@
 """Curves on clusters: each once, as computed here, whatever dies on the way."""
 
 import importlib.util
-import json
 import os
 import pickle
 import re
