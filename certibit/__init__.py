@@ -16,7 +16,7 @@ array([2352., 1764.])
 import certibit.data.interrupts  # noqa: F401  (first: it answers Ctrl-C from here on)
 from certibit.solvers.registry import register
 
-register("certibit.solvers.fast.extension")
+register("certibit.solvers.fast.fast_world")
 
 TYPE_CHECKING = False  # that of typing, which is slow to import
 if TYPE_CHECKING:

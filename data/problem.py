@@ -12,7 +12,24 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, TypeGuard
 
 from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
 from certibit.data.noise import StochasticGradients
+
+
+def require_points(x: Array, n: int, d: int) -> None:
+    """Refuse what is not a point of every client, or one of all.
+
+    Raises
+    ------
+    Refusal
+        Unless x is (n, d, R) or (1, d, R).
+    """
+    shape = tuple(getattr(x, "shape", ()))
+    if len(shape) != 3 or shape[0] not in (1, n) or shape[1] != d:
+        raise Refusal(
+            f"points of shape {shape} for {n} clients and {d} features; give ({n}, {d}, R), or "
+            f"(1, {d}, R) for a point of all clients"
+        )
 
 
 class StrongConvexity(Protocol):

@@ -74,7 +74,7 @@ def feature_max(x: Array) -> Array:
 def where(mask: Array, yes: Array, no: Array) -> Array:
     """Choose ``yes`` where the mask holds and ``no`` elsewhere; shapes broadcast.
 
-    If the mask is true everywhere, or nowhere, the chosen array itself is returned.
+    Whatever the mask, the chosen numbers have memory of their own.
 
     Examples
     --------
@@ -86,10 +86,8 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
     """
     if is_numpy(mask) and yes.shape == no.shape:
         chosen = np.count_nonzero(mask)
-        if chosen == mask.size:
-            return yes
-        if not chosen:
-            return no
+        if chosen in (0, mask.size):
+            return (yes if chosen else no).copy()
     return array_namespace(yes).where(mask, yes, no)
 
 

@@ -78,7 +78,7 @@ def minimise(
     Gradient steps with Nesterov's momentum (1 - q)/(1 + q), q = sqrt(mu/L), begin at the start.
     Clients that are not done after ``most`` steps start again at the centre, without momentum, in
     case the start was bad. Source of the momentum: Nesterov, Lectures on convex optimization, 2018,
-    section 2.2. In a simulation all steps of a client may be one compiled pass.
+    section 2.2.
 
     Parameters
     ----------

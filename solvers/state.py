@@ -9,6 +9,7 @@ from dataclasses import Field, fields, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
+from array_api_compat import is_cupy_array, is_torch_array
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
@@ -40,9 +41,16 @@ def each(function: Callable[..., Array], first: S, *others: S) -> S:
     return replace(first, **{name: function(*(s[name] for s in several)) for name in several[0]})
 
 
+def copy_of(x: Array) -> Array:
+    """Return an array with memory of its own; symbols are never written into."""
+    if isinstance(x, np.ndarray) or is_cupy_array(x):
+        return x.copy()
+    return x.clone() if is_torch_array(x) else x
+
+
 def copied(state: S) -> S:
-    """Return a state with arrays of its own, if they are of numpy."""
-    return each(lambda x: x.copy() if is_numpy(x) else x, state)
+    """Return a state with arrays of its own, which a method may write into."""
+    return each(copy_of, state)
 
 
 def number_of_runs(state: Dataclass) -> int:

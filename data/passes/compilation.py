@@ -10,6 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from certibit.data.errors import Refusal
 from certibit.data.files.cache import cache_folder
 
 _LONGEST = 30.0
@@ -22,11 +26,23 @@ def can_compile() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-@cache
-def is_kept(module: str) -> bool:
-    """Whether the user's folder has compiled code of a module of this folder, as it seems."""
-    folder = _own_folder()
-    return folder is not None and any(folder.glob(f"*/{module}.*.nbi"))
+def checked(what: str, x: Any, *shapes: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array as compiled code reads it: of a given shape, C-contiguous, of 64-bit floats.
+
+    Compiled code checks nothing itself: every array from outside goes through here.
+
+    Raises
+    ------
+    Refusal
+        If the array is of another type or shape.
+    """
+    if type(x) is np.ndarray and x.dtype == np.float64 and x.shape in shapes:
+        return np.ascontiguousarray(x)
+    kind = f"{getattr(x, 'dtype', type(x).__name__)} of shape {getattr(x, 'shape', ())}"
+    raise Refusal(
+        f"{what} of type {kind} for compiled code; give 64-bit floats of shape "
+        f"{' or '.join(map(str, shapes))}"
+    )
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

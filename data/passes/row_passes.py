@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from certibit.data.passes.compilation import compiled
 
-WIDTHS = (1, 8, 16)
+WIDTHS = (8, 16)
 """Lanes; the smallest number that holds all runs is taken, or the largest many times."""
 
 _LONG, _INT, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
@@ -130,31 +130,13 @@ def slopes(z: Any, powers: Any, scale: Any) -> None:  # pragma: no cover
 
 
 @compiled
-def set_products(
-    lanes: Any, matrix: Any, y: Any, y_step: Any, m: Any, runs: Any, out: Any
-) -> None:  # pragma: no cover
-    """Set ``out`` to a matrix times y, where every m rows have the next y, ``y_step`` further.
-
-    y and out are (.., R), read through.
-    """
-    starts, columns, values = matrix
-    for r in range(0, runs, len(lanes)):
-        some = min(len(lanes), runs - r)
-        for row in range(starts.size - 1):
-            base, at = row // m * y_step + r, row * runs + r
-            begin, end = starts[row], starts[row + 1]
-            set_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
-
-
-@compiled
 def combined(gradients: Any, out: Any) -> None:  # pragma: no cover
-    """Set out_i to scale A_i' (1 / (1 + exp(A_i x_i))) + a x_i + b u_i for all clients, at once.
+    """Set out_i to -(1/m) A_i' (1 / (1 + exp(A_i x_i))) + ridge x_i for all clients, at once.
 
     ``gradients`` are the lanes, the rows, the features, the shape (n, m, d, R), the clients of a
-    block, the scale, x and u. Each of x and u is three things: the vectors, read through, how far
-    those of the next client are away, d R or 0 where clients share them, and the factor a or b.
-    ``rows`` are all rows; ``features`` the transposed ones of every client that are not empty, with
-    their places in (n, d) and where each client's begin.
+    block, the points and the ridge. The points are read through; those of the next client are
+    d R away, or 0 where clients share them. ``rows`` are all rows; ``features`` the transposed ones
+    of every client that are not empty, with their places in (n, d) and where each client's begin.
     """
     (n, m, d, runs), block = gradients[3], gradients[4]
     room, size = np.empty((2, block * m * len(gradients[0]))), d * runs
@@ -163,20 +145,19 @@ def combined(gradients: Any, out: Any) -> None:  # pragma: no cover
 
 
 @compiled
-def _set_terms(
-    x: Any, u: Any, first: Any, last: Any, size: Any, kept: Any, out: Any
+def _set_ridge(
+    x: Any, ridge: Any, first: Any, last: Any, size: Any, kept: Any, out: Any
 ) -> None:  # pragma: no cover
-    """Set the vectors of some clients to a x_i + b u_i, plus as many times what was there."""
-    (points, step, a), (vectors, other_step, b) = x, u
+    """Set the vectors of some clients to ridge x_i, or add that."""
+    points, step = x
     for i in range(first, last):
-        one, other = points[i * step :], vectors[i * other_step :]
-        own = out[(i - first) * size : (i + 1 - first) * size]
+        one, own = points[i * step :], out[(i - first) * size : (i + 1 - first) * size]
         if kept:
             for q in range(size):
-                own[q] += a * one[q] + b * other[q]
+                own[q] += ridge * one[q]
         else:
             for q in range(size):
-                own[q] = a * one[q] + b * other[q]
+                own[q] = ridge * one[q]
 
 
 @compiled
@@ -187,14 +168,14 @@ def combined_block(
 
     Sums of most features that fill no register are set, and what is beside them is added after.
     """
-    lanes, rows, features, (n, m, d, runs), _, scale, x, u = gradients
-    (points, step, _), width = x, len(lanes)
+    lanes, rows, features, (n, m, d, runs), _, (points, step), ridge = gradients
+    width = len(lanes)
     starts, columns, values = rows
     places, clients, t_starts, t_columns, t_values = features
     s, powers = room[0], room[1]
     scattered = runs % width == 0 or 2 * places.size < n * d
     if scattered:
-        _set_terms(x, u, first, last, d * runs, 0.0, out)
+        _set_ridge((points, step), ridge, first, last, d * runs, 0.0, out)
     else:
         out[: (last - first) * d * runs] = 0.0
     count = (last - first) * m
@@ -204,7 +185,7 @@ def combined_block(
             begin, end, at = starts[row], starts[row + 1], (row - first * m) * width
             base = row // m * step + r
             set_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
-        slopes(s[: count * width], powers[: count * width], scale)
+        slopes(s[: count * width], powers[: count * width], -1.0 / m)
         base = -first * m * width
         for k in range(clients[first], clients[last]):
             begin, end, at = t_starts[k], t_starts[k + 1], (places[k] - first * d) * runs + r
@@ -213,33 +194,7 @@ def combined_block(
             else:
                 set_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
     if not scattered:
-        _set_terms(x, u, first, last, d * runs, 1.0, out)
-
-
-@compiled
-def chosen_entries(
-    features: Any, s: Any, scale: Any, x: Any, u: Any, d: Any, indices: Any, out: Any
-) -> None:  # pragma: no cover
-    """Set out to the entries of scale A_i' s_i + a x_i + b u_i at features ``indices``, (n, k, R).
-
-    s is (n m, R); the rest is as in :func:`combined`.
-    """
-    places, clients, starts, columns, values = features
-    (points, step, a), (vectors, other_step, b) = x, u
-    n, count, runs = indices.shape
-    for i in range(n):
-        begin, end = clients[i], clients[i + 1]
-        for k in range(count):
-            for r in range(runs):
-                j = indices[i, k, r]
-                row = begin + np.searchsorted(places[begin:end], i * d + j)
-                total = 0.0
-                if row < end and places[row] == i * d + j:
-                    for e in range(starts[row], starts[row + 1]):
-                        total += values[e] * s[columns[e], r]
-                at = j * runs + r
-                total = scale * total + a * points[i * step + at]
-                out[i, k, r] = total + b * vectors[i * other_step + at]
+        _set_ridge((points, step), ridge, first, last, d * runs, 1.0, out)
 
 
 @compiled

@@ -90,11 +90,11 @@ class CohortChannel:
 
     def broadcast(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
         """Send v, (1, d, 1), to all clients or to those of a mask, 32 bits a number."""
-        mask = self.whole.reached(v, mask)
+        mask = self.whole.reached(v.rows, mask)
         self.ledger.down(_EVERYONE, self._counted(mask, v.shape[1], down=True) * NUMBER_BITS)
         rows = self._received(v.rows, Identity(), _NO_NUMBERS)
         received = CohortArray.shared(self.crowd, rows)
-        self.whole.note_heard(received)
+        self.whole.note_heard(rows)
         return received
 
     def downlink(self, v: CohortArray) -> CohortArray:

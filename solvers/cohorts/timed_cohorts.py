@@ -44,7 +44,7 @@ class TimedCohortChannel(CohortChannel):
 
     def broadcast(self, v: CohortArray, mask: CohortArray | None = None) -> CohortArray:
         """Send v, (1, d, 1), to all clients or to those of a mask, 32 bits a number."""
-        reached = self.whole.reached(v, mask)
+        reached = self.whole.reached(v.rows, mask)
         received = super().broadcast(v, mask)
         clock(self).received(_RUN, NUMBER_BITS * _entries(self.crowd, v.shape[1], reached))
         return received

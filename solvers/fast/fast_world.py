@@ -1,74 +1,51 @@
-"""The world of runs on the host, with lazy gradients, compiled messages and compiled solves."""
+"""The registered extension: the world of runs on the host, with compiled gradients and messages."""
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.passes.compilation import can_compile
+from certibit.data.passes.fused import fused_gradients
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.rows import DenseRows, SparseRows
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.fast.batches import CompiledBatch
-from certibit.solvers.fast.compiled_solve import compiled_solve
-from certibit.solvers.fast.deferred import written
-from certibit.solvers.fast.lazy_gradient import lazy_gradient
-from certibit.solvers.fast.messages import received
-from certibit.solvers.method import Every, Schedule
+from certibit.solvers.fast.messages import pays, received
+from certibit.solvers.registry import are_forced
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle
-from certibit.solvers.simulation.randomness import AHEAD
 from certibit.solvers.simulation.tape import Tape
+
+FEW = 5
+"""Runs from which on a compiled pass, whose vector registers hold runs, is faster than products."""
 
 
 @dataclass(frozen=True)
 class FastChannel(Channel):
     """The network, with messages that are compressed and received by compiled code."""
 
-    def steps_to_round(
-        self, schedule: Schedule, iteration: NDArray[np.int64], last: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Say how many iterations follow until each run communicates, and which do: (R,) each.
-
-        A run that has done the last iteration before does not, nor one whose turn is more than
-        ``AHEAD`` iterations away.
-        """
-        left = np.minimum(last - iteration, AHEAD)
-        if isinstance(schedule, Every):
-            steps = schedule.iterations - iteration % schedule.iterations
-            return np.minimum(steps, left), steps <= left
-        streams: Any = self.streams  # those of the host
-        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left)
-
     def _received(self, v: Array, compressor: Compressor, uniforms: Array) -> Array:
         if self.wire:
-            return super()._received(written(v), compressor, uniforms)
+            return super()._received(v, compressor, uniforms)
         return received(compressor, v, uniforms)
 
 
 @dataclass(frozen=True)
 class FastOracle(Oracle):
-    """The oracle with lazy gradients, which are evaluated in one pass when needed."""
-
-    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array] | None:
-        """Do what :func:`~certibit.solvers.local_solve.minimise` does, by compiled code.
-
-        None where there is none.
-        """
-        found = compiled_solve(self.problem, *arguments, **options)
-        if found is None:
-            return None
-        z, change, evaluated = found
-        self.count(evaluated)
-        return z, change
+    """The oracle, with gradients of large logistic regression in one compiled pass."""
 
     def _evaluated(self, x: Array) -> Array:
-        lazy = lazy_gradient(self.problem, x)
-        return self.problem.grad(written(x)) if lazy is None else lazy
+        problem, runs = self.problem, x.shape[2]
+        large = pays(self.n * self.d * runs) and (runs >= FEW or are_forced())
+        if large and is_numpy(x) and x.dtype == np.float64 and _has_a_pass(problem):
+            return fused_gradients(problem.rows).at(x, problem.ridge_f)
+        return problem.grad(x)
 
 
-def fast_world(channel: Channel, oracle: Oracle) -> tuple[FastChannel, FastOracle] | None:
+def world(channel: Channel, oracle: Oracle) -> tuple[FastChannel, FastOracle] | None:
     """Return the same world on compiled code; None on a device, and without numba."""
     if not (can_compile() and is_numpy(channel.template)):
         return None
@@ -77,6 +54,11 @@ def fast_world(channel: Channel, oracle: Oracle) -> tuple[FastChannel, FastOracl
         FastChannel(**{field.name: getattr(channel, field.name) for field in fields(Channel)}),
         FastOracle(**(parts | {"tape": oracle.tape and _compiled(oracle.tape)})),
     )
+
+
+def _has_a_pass(problem: Any) -> TypeGuard[LogisticRegression]:
+    """Whether gradients are those of logistic regression, and not of a subclass of a user."""
+    return type(problem) is LogisticRegression and type(problem.rows) in (DenseRows, SparseRows)
 
 
 def _compiled(tape: Tape) -> Tape:

@@ -16,9 +16,9 @@ from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.points import Points, Wishes
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.iteration import iterations_of, world_of_runs
+from certibit.solvers.simulation.iteration import advance, world_of_runs
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.solvers.state import copied, narrow, take
+from certibit.solvers.state import copied, copy_of, narrow, take
 
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""
@@ -55,7 +55,8 @@ class Loop:
         )
         self._channel = replace(self._channel, catch_up=wishes.catch_up)
         self._on_host = is_numpy(self._channel.template)
-        start = self._method.start(self._channel.template, self._oracle, self._channel)
+        x = copy_of(self._channel.template)
+        start = self._method.start(x, self._oracle, self._channel)
         self.now = Carried.at_start(
             copied(start),
             np.full((1, experiment.d, len(seeds)), np.nan),
@@ -66,7 +67,6 @@ class Loop:
         self._points = Points(self.now, wishes, started)
         if network is None:
             self._channel, self._oracle = world_of_runs(self._channel, self._oracle)
-        self._prepare()
 
     def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
         """Go on until no run is left; return what they carry then.
@@ -108,11 +108,12 @@ class Loop:
             self._narrow(going)
 
     def _advance(self) -> NDArray[np.bool_]:
-        """Go on by an iteration, or to the next round of each run; say who communicated."""
-        now, last = self.now, self._wishes.budget.iterations
+        """Go on by an iteration; say which runs communicated."""
+        now = self.now
+        now.iteration[now.active] += 1
         iteration = now.iteration[now.active]
-        now.state, talking, now.iteration[now.active] = self._iterations.after(
-            now.state, iteration, last
+        now.state, talking = advance(
+            self._method, now.state, self._oracle, self._channel, iteration
         )
         return talking
 
@@ -120,15 +121,3 @@ class Loop:
         """Leave only some of the runs, by their positions, in the method and its world."""
         self._method = narrow(self._method, runs)
         self._channel, self._oracle = self._channel.at(runs), self._oracle.at(runs)
-        self._prepare()
-
-    def _prepare(self) -> None:
-        """Find what does the iterations of the runs that are still going.
-
-        A callback gets runs that are at the same iteration. The model that it gets may be a view of
-        the state.
-        """
-        in_step = self._wishes.callback is not None
-        self._iterations = iterations_of(
-            self._method, self.now.state, self._channel, self._oracle, in_step
-        )

@@ -17,7 +17,7 @@ from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.trace import MODELLED, Column
-from certibit.solvers.state import narrow, take, taken
+from certibit.solvers.state import copied, copy_of, narrow, take, taken
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
 """Of a method, its state and the problem: values of one Lyapunov function, (R,), or K, (R, K)."""
@@ -124,7 +124,7 @@ class Points:
             runs,
             positions,
             now.rounds[runs],
-            method.model(now.state),
+            method.model(copied(now.state)),
             now.ledger.spent,
             self._lyapunov(positions, method, problem),
         )
@@ -188,7 +188,7 @@ class Points:
         used = {"stagnated": self._stagnation(row)}
         used |= budget.used(row | {"elapsed": clock}, now.first_measure[runs])
         used["diverged"] = 1.0 - np.isfinite(gap)
-        if callback is not None and callback(row | {"x": x}):
+        if callback is not None and callback(row | {"x": copy_of(x)}):
             used["callback"] = np.ones(runs.size)
         now.done[runs] = done = reduce(np.maximum, used.values())
         ended = done >= 1

@@ -16,6 +16,7 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.errors import Refusal
 from certibit.solvers.backend import masked
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
@@ -32,6 +33,7 @@ from certibit.solvers.simulation.ownership import (
 )
 from certibit.solvers.simulation.randomness import Streams
 from certibit.solvers.simulation.turn import Runs, Turn, some_of
+from certibit.solvers.state import copy_of
 
 _UNCOMPRESSED = Identity()
 
@@ -90,6 +92,7 @@ class Channel:
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
+        self._require_vectors(v, self.n)
         received, bits = self._uncompressed(v, mask)
         self.ledger.up(self.runs, bits, v.shape[0] * _UNCOMPRESSED.bits(v.shape[1]))
         return received
@@ -100,6 +103,7 @@ class Channel:
         With a mask, only these clients (and entries) are sent to; all of v is given back.
         """
         mask = self.reached(v, mask)
+        self._require_vectors(v, 1)
         received, bits = self._uncompressed(v, None)
         self.note_heard(received)
         if mask is None:
@@ -113,12 +117,13 @@ class Channel:
         """Return the mask of those that a broadcast is counted for; None for all clients."""
         if mask is None or not self.catch_up:
             return mask
-        has_it = any(v is heard for heard in self._heard)
+        xp = array_namespace(v)
+        has_it = any(v.shape == heard.shape and xp.all(v == heard) for heard in self._heard)
         return mask & ~mask if has_it else None
 
     def note_heard(self, v: Array) -> None:
         """Note the vector that was broadcast last."""
-        self._heard[:] = [v]
+        self._heard[:] = [copy_of(v)] if self.catch_up else []
 
     def downlink(self, v: Array) -> Array:
         """Send C(v), (1, d, R), from the server to all clients by its compressor; (1, d, R)."""
@@ -206,9 +211,11 @@ class Channel:
 
     def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
         """Return what is received, and the bits of one sender's message."""
+        self._require_vectors(v, 1 if purpose == "downlink" else self.n)
         d, senders = v.shape[1], 1 if compressor.shared else v.shape[0]
         uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
-        return self._received(v, compressor, uniforms), compressor.layout(d).bits
+        received = self._received(v, compressor, uniforms)
+        return _apart(received, v), compressor.layout(d).bits
 
     def _received(self, v: Array, compressor: Compressor, uniforms: Array) -> Array:
         d, message = v.shape[1], compressor.message(v, uniforms)
@@ -222,6 +229,21 @@ class Channel:
         layout = _UNCOMPRESSED.layout(d)
         (received,) = layout.transmit((v,)) if self.wire else (v,)
         if mask is None:
-            return received, senders * layout.bits
+            return _apart(received, v), senders * layout.bits
         entries = let_through(mask, v.shape)
         return masked(mask, received), entries * (layout.bits // d)
+
+    def _require_vectors(self, v: Array, senders: int) -> None:
+        """Refuse what is not one vector of every sender and run."""
+        wanted = (senders, self.template.shape[1], len(self.runs))
+        if tuple(getattr(v, "shape", ())) != wanted:
+            raise Refusal(
+                f"vectors of shape {tuple(getattr(v, 'shape', ()))} are sent; give {wanted}: "
+                f"{'those of all clients' if senders > 1 else 'that of one sender'}, features, runs"
+            )
+
+
+def _apart(received: Array, v: Array) -> Array:
+    """Return what is received, with memory of its own: writing into it changes nothing sent."""
+    shared = received is v or (is_numpy(received) and np.may_share_memory(received, v))
+    return copy_of(received) if shared else received

@@ -1,6 +1,5 @@
 """One iteration of a method in every world: a local step, then possibly a round."""
 
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -12,33 +11,9 @@ from certibit.solvers.registry import registered
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.turn import Turn
-from certibit.solvers.state import Dataclass, each, merge, narrow, take
+from certibit.solvers.state import Dataclass, copied, each, merge, narrow, take
 
 S = TypeVar("S", bound=Dataclass)
-
-
-class Iterations(Protocol):
-    """The iterations of some runs of a method."""
-
-    def after(
-        self, state: Any, iteration: NDArray[np.int64], last: int
-    ) -> tuple[Any, NDArray[np.bool_], NDArray[np.int64]]:
-        """Go on by an iteration or several, with at most one communication round of each run.
-
-        Parameters
-        ----------
-        state
-            Of R runs.
-        iteration : (R,) int
-            How many iterations each has done.
-        last : int
-            The last iteration that is allowed.
-
-        Returns
-        -------
-        state, talking, iteration
-            The new state, which runs have communicated, (R,), and how many each has done then.
-        """
 
 
 class Extension(Protocol):
@@ -46,15 +21,6 @@ class Extension(Protocol):
 
     def world(self, channel: Channel, oracle: Oracle) -> tuple[Channel, Oracle] | None:
         """Return a channel and an oracle that do the same as these; None if it has none."""
-
-    def iterations_for(
-        self, method: Method, state: Any, channel: Channel, oracle: Oracle, in_step: bool
-    ) -> Iterations | None:
-        """Return the iterations of runs from a state on; None if the core is to do them.
-
-        If ``in_step``, all runs do one iteration at a time, and arrays of a state that has been
-        returned do not change.
-        """
 
 
 def method_at(method: Method, iteration: int | NDArray[np.int64]) -> Method:
@@ -72,6 +38,8 @@ def advance(
     method: Method, s: S, problem: Any, channel: Any, iteration: int | NDArray[np.int64] = 1
 ) -> tuple[S, NDArray[np.bool_]]:
     """Do one iteration: a local step on every client, then a round in the runs whose turn it is.
+
+    The method gets copies of the arrays of the state, and may write into them.
 
     Parameters
     ----------
@@ -93,48 +61,20 @@ def advance(
 def _advance(
     method: Method, s: S, problem: Any, channel: Any, iteration: int | NDArray[np.int64]
 ) -> tuple[S, NDArray[np.bool_]]:
-    s = method.local_step(s, problem, channel)
+    if type(method).local_step is not Method.local_step:
+        s = method.local_step(copied(s), problem, channel)
     turn = channel.talking(method.schedule, iteration)
     talking: NDArray[np.bool_] = np.asarray(turn)
     if not talking.any():
         return s, talking
     if talking.all():
-        return method.communicate(s, problem, channel), talking
+        return method.communicate(copied(s), problem, channel), talking
     if isinstance(turn, Turn):
-        whole = method.communicate(s, problem.at(turn), channel.at(turn))
+        whole = method.communicate(copied(s), problem.at(turn), channel.at(turn))
         return each(lambda new, old: where(turn.mask, new, old), whole, s), talking
     runs = np.flatnonzero(talking)
     method, problem, channel = narrow(method, runs), problem.at(runs), channel.at(runs)
     return merge(s, runs, method.communicate(take(s, runs), problem, channel)), talking
-
-
-@dataclass(frozen=True)
-class SingleIterations:
-    """The iterations of some runs, one at a time."""
-
-    method: Method
-    channel: Channel
-    oracle: Oracle
-
-    def after(
-        self, state: Any, iteration: NDArray[np.int64], last: int
-    ) -> tuple[Any, NDArray[np.bool_], NDArray[np.int64]]:
-        """Do one iteration; see :class:`Iterations`."""
-        iteration = iteration + 1
-        state, talking = advance(self.method, state, self.oracle, self.channel, iteration)
-        return state, talking, iteration
-
-
-def iterations_of(
-    method: Method, state: Any, channel: Channel, oracle: Oracle, in_step: bool
-) -> Iterations:
-    """Return what does the iterations of some runs: an extension, or else one at a time."""
-    for module in registered():
-        extension: Any = module
-        found: Iterations | None = extension.iterations_for(method, state, channel, oracle, in_step)
-        if found is not None:
-            return found
-    return SingleIterations(method, channel, oracle)
 
 
 def world_of_runs(channel: Channel, oracle: Oracle) -> tuple[Channel, Oracle]:

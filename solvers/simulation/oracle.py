@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from array_api_compat import device
+
 from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.data.problem import Problem
+from certibit.data.problem import Problem, require_points
 from certibit.solvers.method import Sample, Slot, slot_of
 from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
 from certibit.solvers.simulation.tape import Tape
@@ -60,7 +62,13 @@ class Oracle:
         there is none in any run, 0 is given and nothing evaluated; a device does not look.
         With ``sample`` they are stochastic, if there is any noise: of the next sample of a slot, or
         of one that is drawn already. If the method names none, they are of a new sample.
+
+        Raises
+        ------
+        Refusal
+            If x is not (n, d, R) or (1, d, R).
         """
+        require_points(x, self.n, self.d)
         sampled = self.drawn(sample)
         if active is None:
             active = self.problem.n
@@ -100,7 +108,8 @@ class Oracle:
         return self.problem.grad(x)
 
     def _nothing(self, x: Array) -> Array:
-        return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
+        xp = array_namespace(x)
+        return xp.zeros((self.n, *x.shape[1:]), dtype=x.dtype, device=device(x))
 
     def grad_g(self, y: Array) -> Array:
         """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""

@@ -21,8 +21,6 @@ from certibit.solvers.simulation.philox import WORDS
 from certibit.solvers.simulation.turn import Runs, Turn
 
 _BLOCK = 4096
-AHEAD = 1024
-"""The most numbers that are looked at before they are drawn."""
 
 
 def generator(seed: int, purpose: str, drawn: int = 0) -> np.random.Generator:
@@ -78,39 +76,15 @@ class Stream:
 
     def draw(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
         """Draw the next ``count`` uniform numbers of [0, 1) of each run: (count, R)."""
-        numbers = self._ahead(runs, count)
-        self._used[runs] += count
-        return numbers.T
-
-    def draw_until(
-        self,
-        runs: NDArray[np.intp],
-        limit: NDArray[np.float64],
-        most: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Draw numbers of each run until one is below its limit, or as many as are allowed.
-
-        Returns how many were drawn, at most ``AHEAD``, and whether the last is below: (R,) each.
-        """
-        looked_at = min(AHEAD, int(most.max(initial=1)))
-        below = self._ahead(runs, looked_at) < limit[:, None]
-        found = below.any(axis=1)
-        drawn = np.where(found, below.argmax(axis=1) + 1, looked_at)
-        allowed = np.minimum(drawn, most)
-        found &= drawn <= allowed
-        drawn = allowed
-        self._used[runs] += drawn
-        return drawn, found
-
-    def _ahead(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
-        """Return the next numbers of each run, (R, count), which are not used by that."""
         used = self._used[runs]
         if count > self._block.shape[1] - used.max(initial=0):
             self._refill(runs, count)
             used = self._used[runs]
         if count not in self._windows:
             self._windows[count] = sliding_window_view(self._block, count, axis=1)
-        return self._windows[count][runs, used]
+        numbers: NDArray[np.float64] = self._windows[count][runs, used]
+        self._used[runs] += count
+        return numbers.T
 
     def _refill(self, runs: NDArray[np.intp], count: int) -> None:
         """Move the unused numbers of each short run to the front of its block and draw the rest."""
@@ -166,16 +140,6 @@ class Streams:
         p = host(p) if hasattr(p, "shape") else p
         require_probability("the probability of a round", p)
         return np.ravel(self.uniform("round", runs, (1, 1))[0, 0] < p)
-
-    def draw_until(
-        self,
-        purpose: str,
-        runs: NDArray[np.intp],
-        limit: NDArray[np.float64],
-        most: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Draw numbers of a purpose for some runs as :meth:`Stream.draw_until` does."""
-        return self._of(purpose).draw_until(runs, limit, most)
 
     def _of(self, purpose: str) -> Stream:
         if purpose not in self._streams:

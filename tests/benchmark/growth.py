@@ -27,7 +27,6 @@ def seconds(clients: int, features: int, runs: int, nonzeros: int, repeat: int =
     steps = [Iterations(experiment_of(problem, name), runs) for name in ("gd", "scaffnew")]
     found = []
     for step in steps:
-        step.one_by_one()
         times = []
         for _ in range(repeat):
             start = time.process_time()

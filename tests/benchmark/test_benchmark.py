@@ -18,20 +18,17 @@ from plain_loops import LOOPS, Clients
 from ratios import Ratio, slower, slower_throughout, tables
 from record import Record, last
 from timing import Spread, compared
-from tricks import TRICKS, compiled_solves, experiment_of
+from tricks import TRICKS, experiment_of
 from workloads import sparse_problem
 
 import certibit
 from certibit import METHODS
 from certibit.data.files.records import read_record, write_record
-from certibit.solvers.fast import messages
-from certibit.solvers.fast.fast_world import FastOracle
 
 pytestmark = pytest.mark.long
 
 PROBLEM = "breast-cancer@9"
 WORDS = ["--quick", "--problems", PROBLEM, "--seconds", "0.001"]
-LARGE = messages.LARGE
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +86,6 @@ def test_every_subject_is_measured(record):
         names = {ratio.name.split()[0] for ratio in record.ratios if ratio.subject == subject}
         assert names == set(METHODS)
     assert {ratio.name for ratio in record.ratios if ratio.subject == TRICK} == set(TRICKS)
-    assert messages.LARGE == LARGE, "what was switched off is on again"
 
 
 def test_the_tables_have_every_ratio(record):
@@ -104,7 +100,6 @@ def test_a_slow_step_shows(small, monkeypatch):
     experiment = experiment_of(small, "gd")
     bare = bare_gradients(small, 1)["scipy"]
     one = Iterations(experiment, 1)
-    one.one_by_one()
     before = compared(one, bare, 0.05)
     whole = type(experiment.method).communicate
 
@@ -144,21 +139,6 @@ def test_what_is_slower_throughout_is_told_apart():
     assert slower_throughout([replace(ratio, name="agd") for ratio in new], old) == []
 
 
-def test_solves_are_compiled_on_one_side_only(small, monkeypatch):
-    """By the first rule of 5GCS-CC local steps have a number, and both sides were alike."""
-    asked, solved = [], FastOracle.minimise
-
-    def minimise(*arguments, **options):
-        found = solved(*arguments, **options)
-        asked.append(found is not None)
-        return found
-
-    monkeypatch.setattr(FastOracle, "minimise", minimise)
-    compiled_solves(small, 1, 1e-3)
-    assert asked
-    assert all(asked)
-
-
 @pytest.mark.parametrize("runs", [1, 3])
 def test_the_yardstick_is_the_gradient(small, runs):
     """Both ways give what the problem gives, but for the ridge."""
@@ -176,7 +156,6 @@ def test_the_plain_loop_is_the_method(small, name):
     sure = {"alpha": 0.3} | ({"p": 1.0} if name == "adiana" else {})
     experiment = replace(experiment, method=replace(experiment.method, **sure))
     one = Iterations(experiment, 1)
-    one.one_by_one()
     for x in islice(LOOPS[name](Clients(experiment.problem, small.d), experiment.method), 10):
         one()
         np.testing.assert_allclose(one.method.model(one.state).ravel(), x, rtol=1e-10, atol=1e-13)

@@ -35,39 +35,30 @@ def close(value, expected):
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_all_three_agree_with_numpy(shape, runs):
+def test_gradients_agree_with_numpy(shape, runs):
     n, m, d = shape
     matrix, rng = made(n, m, d), np.random.default_rng(runs)
     fused = FusedGradients.of(matrix, n)
-    indices = rng.integers(d, size=(n, 2, runs))
-    for senders, others in ((n, n), (1, n), (n, 1), (1, 1)):
-        x, u = rng.standard_normal((senders, d, runs)), rng.standard_normal((others, d, runs))
-        kept = x.copy(), u.copy()
-        gradients = bare_gradients(matrix, n, x)
-        combined = -0.7 * gradients + 1.2 * x - 0.4 * u
-        close(fused.combination(x, -0.7, 1.2, u, -0.4), combined)
-        close(fused.combination(x, 1.0, 0.0), gradients)
-        close(fused.total(x), gradients.sum(axis=0, keepdims=True))
-        taken = np.take_along_axis(combined, indices, axis=1)
-        close(fused.entries(indices, x, -0.7, 1.2, u, -0.4), taken)
-        np.testing.assert_array_equal(x, kept[0])
-        np.testing.assert_array_equal(u, kept[1])
+    for senders in (n, 1):
+        x = rng.standard_normal((senders, d, runs))
+        kept, gradients = x.copy(), bare_gradients(matrix, n, x)
+        close(fused.at(x, 1.2), gradients + 1.2 * x)
+        close(fused.at(np.asfortranarray(x)), gradients)
+        np.testing.assert_array_equal(x, kept)
 
 
 @pytest.mark.parametrize("storage", [dense, sparse])
 def test_both_storages_have_the_same_pass(storage):
     matrix = made(5, 3, 4)
     x = np.random.default_rng(0).standard_normal((5, 4, 2))
-    close(
-        fused_gradients(storage(matrix, 5)).combination(x, 1.0, 0.0), bare_gradients(matrix, 5, x)
-    )
+    close(fused_gradients(storage(matrix, 5)).at(x), bare_gradients(matrix, 5, x))
 
 
 def test_margins_of_every_size():
     """The sigmoid from e^-700 to 1, to 1e-15 relative; beyond, 0 and 1."""
     z = np.concatenate([np.linspace(-800, 800, 4001), np.linspace(-1, 1, 1001), [0.0, 1e300]])
     fused = FusedGradients.of(scipy.sparse.csr_array(np.ones((1, 1))), 1)
-    slopes = -fused.combination(z[None, None, :], 1.0, 0.0).ravel()
+    slopes = -fused.at(z[None, None, :]).ravel()
     bounded = np.clip(z, -700, 700)
     np.testing.assert_allclose(slopes, 1 / (1 + np.exp(bounded)), rtol=2e-15, atol=1e-300)
 
@@ -77,7 +68,7 @@ def test_what_is_not_finite_stays_in_its_run(value):
     matrix = made(4, 3, 5)
     x = np.random.default_rng(0).standard_normal((4, 5, 3))
     x[2, 1, 1] = value
-    out = FusedGradients.of(matrix, 4).combination(x, -0.5, 1.0)
+    out = FusedGradients.of(matrix, 4).at(x, 1.0)
     assert not np.isfinite(out[2, 1, 1])
     assert np.isfinite(out[:, :, [0, 2]]).all()
 

@@ -88,9 +88,9 @@ def test_numbers_that_are_not_uniform_are_refused(name, number):
             use(x, uniforms)
 
 
-@pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "l1", "natural"])
+@pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "natural"])
 def test_more_numbers_than_a_message_takes_are_refused_by_compiled_code(name):
     uniforms = np.full((N, 40, RUNS), 0.5)
-    refused = pytest.raises(Refusal, match=r"uniforms \(4, 40, 3\) do not fit")
+    refused = pytest.raises(Refusal, match=r"uniforms of type float64 of shape \(4, 40, 3\)")
     with use_extensions("always"), refused:
         received(compressor(name), np.ones((N, D, RUNS)), uniforms)

@@ -113,22 +113,6 @@ def test_runs_with_a_clock(tmp_path, name):
     check(experiment, tmp_path / "trace.npz", seeds=3, budget=Budget(rounds=40), network=network)
 
 
-@pytest.mark.long(keep=2)
-@pytest.mark.parametrize(
-    "name", ["scaffnew", "locodl", "locodl-both-ways", "tamuna", "compressed-scaffnew"]
-)
-def test_runs_that_are_at_different_iterations(tmp_path, name):
-    """Where all local steps until a run's next round are done at once."""
-    problem = select_problem("breast-cancer@9", kappa=1e3)
-    kind = METHODS[name].method.needs.compressor
-    sent = compressor(COMPRESSORS[kind][0]) if kind else None
-    experiment = Experiment.of(parameters(name, problem, sent), problem, sent)
-    options = {"seeds": 3, "budget": Budget(rounds=40), "record": Record(1, 3), "keep_model": True}
-    found, stops = stopped_and_gone_on_with(experiment, tmp_path / "trace.npz", 4, **options)
-    assert stops >= 2
-    assert_equal(found, simulate(experiment, **options))
-
-
 @pytest.mark.long(keep=4)
 @pytest.mark.parametrize("name", COMPRESSORS["unbiased"])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
@@ -234,17 +218,13 @@ def unfinished(tmp_path, monkeypatch):
 
 def iterations(monkeypatch):
     """Return a list that grows by the number of each iteration that is done."""
-    done, iterations_of = [], loop.iterations_of
+    done, advance = [], loop.advance
 
-    class Counted:
-        def __init__(self, *given):
-            self.own = iterations_of(*given)
+    def counted(method, state, problem, channel, iteration):
+        done.append(int(iteration.max()))
+        return advance(method, state, problem, channel, iteration)
 
-        def after(self, state, iteration, last):
-            done.append(int(iteration.max()) + 1)
-            return self.own.after(state, iteration, last)
-
-    monkeypatch.setattr(loop, "iterations_of", Counted)
+    monkeypatch.setattr(loop, "advance", counted)
     return done
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from certibit import PAGE, SGD, Budget, Experiment, MiniBatch, problem
 from certibit.data import batch_rows, mini_batch
-from certibit.solvers.fast import batches
 from certibit.solvers.fast.batches import CompiledBatch, CompiledRows
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.engine import simulate
@@ -27,9 +26,8 @@ MADE = {
 
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch):
-    for module, names in ((batches, ("LARGE", "FEW")), (batch_rows, ("LEAST", "GATHERED"))):
-        for name in names:
-            monkeypatch.setattr(module, name, 0)
+    for name in ("LEAST", "GATHERED"):
+        monkeypatch.setattr(batch_rows, name, 0)
     with use_extensions("always"):
         yield
 
@@ -44,7 +42,6 @@ def test_rows_and_gradients_are_those_of_plain_code(monkeypatch, name, again):
         plain, law = MiniBatch(b, again), CompiledBatch(b, again)
         uniforms = DRAW.random((runs, 3, law.numbers(solved))).transpose(1, 2, 0)
         x = DRAW.standard_normal((clients, 5, runs))
-        np.testing.assert_array_equal(law.drawn(solved, uniforms), plain.drawn(solved, uniforms))
         batch = law.batch(solved, uniforms)
         assert type(batch.rows) is CompiledRows
         expected = plain.gradient(solved, x, uniforms[:], solved.grad)

@@ -25,7 +25,7 @@ from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs import loop
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.simulation import iteration, philox
+from certibit.solvers.simulation import philox
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.philox import uniform_numbers
 from certibit.solvers.simulation.randomness import Streams, generator, key
@@ -117,7 +117,7 @@ WHERE = {
     "coins": (DeviceStreams, "turn"),
     "constants": (Channel, "_once"),
     "local work": (local_solve, "until_done"),
-    "the loop": (iteration, "advance"),
+    "the loop": (loop, "advance"),
 }
 """What may move numbers, or wait for the device, innermost first."""
 

@@ -7,11 +7,11 @@ import pytest
 from comparisons import assert_same_columns, assert_same_spending, assert_same_state
 from worlds import CASES, COMPRESSORS, LIBRARIES, Case, fitted, world_of
 
-from certibit.solvers.fast import messages
 from certibit.solvers.libraries import host
+from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.iteration import iterations_of, world_of_runs
+from certibit.solvers.simulation.iteration import advance, world_of_runs
 from certibit.solvers.state import each
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.channel.walk import difference, size
@@ -95,21 +95,19 @@ def test_every_library_gives_the_same(case, library):
 
 @pytest.mark.long(keep=12)
 @each_case
-def test_what_large_vectors_are_spared_changes_nothing(case, monkeypatch):
-    """Entries that are not written out give the same, at any size."""
+def test_compiled_code_changes_nothing(case):
+    """Gradients and messages of any size by compiled code are those of numpy."""
     found = []
-    for large in (1, 1 << 40):
-        monkeypatch.setattr(messages, "LARGE", large)
+    for use in ("always", "never"):
         w = world_of(fitted(case), together=False)
-        channel, oracle = world_of_runs(w.channel, w.oracle)
-        state = w.start()
-        iterations = iterations_of(w.method, state, channel, oracle, True)
-        for iteration in range(8):
-            state, *_ = iterations.after(state, np.full(3, iteration), 8)
+        with use_extensions(use):
+            channel, oracle = world_of_runs(w.channel, w.oracle)
+            state = w.start()
+            for iteration in range(8):
+                state, _ = advance(w.method, state, oracle, channel, iteration + 1)
         found.append((state, w.ledger))
-    (spared, counted), (full, expected) = found
-    assert all(type(getattr(spared, field.name)) is np.ndarray for field in fields(spared))
-    assert_same_state(spared, full)
+    (compiled, counted), (plain, expected) = found
+    assert_same_state(compiled, plain, rtol=1e-10)
     assert_same_spending(counted, expected)
 
 

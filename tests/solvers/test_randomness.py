@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit.solvers.simulation.randomness import AHEAD, Stream, Streams, generator
+from certibit.solvers.simulation.randomness import Stream, Streams, generator
 
 
 def numbers(seed, count, purpose="coin"):
@@ -47,22 +47,3 @@ def test_a_stream_looks_uniform():
     """Mean of 10^6 numbers within 5 standard deviations: false alarm below 6e-7."""
     drawn = numbers(0, 1_000_000)
     assert abs(drawn.mean() - 0.5) < 5 * np.sqrt(1 / 12 / drawn.size)
-
-
-def test_numbers_are_drawn_until_one_is_below():
-    """As many as one at a time would be, and other draws go on behind them."""
-    streams, runs = Streams([4, 7, 9]), np.arange(3)
-    limits, position = np.array([0.5, 0.01, 0.0]), np.zeros(3, dtype=int)
-    for most in (1, 5, 1000, AHEAD, 3):
-        drawn, found = streams.draw_until("round", runs, limits, np.full(3, most))
-        for run, seed in enumerate((4, 7, 9)):
-            ahead = numbers(seed, position[run] + most, "round")[position[run] :]
-            below = np.flatnonzero(ahead < limits[run])
-            assert found[run] == (below.size > 0)
-            assert drawn[run] == (below[0] + 1 if below.size else most)
-        position += drawn
-        np.testing.assert_array_equal(streams.drawn["round"], position)
-    following = streams.uniform("round", runs, (1, 2))[0]
-    for run, seed in enumerate((4, 7, 9)):
-        expected = numbers(seed, position[run] + 2, "round")[position[run] :]
-        np.testing.assert_array_equal(following[:, run], expected)

@@ -12,12 +12,12 @@ import certibit
 from certibit import METHODS, Budget, Experiment, compressor
 from certibit.solvers import registry
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.iteration import SingleIterations, iterations_of, world_of_runs
+from certibit.solvers.simulation.iteration import world_of_runs
 from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 RUNS = 64
-"""So many that vectors are large: gradients are lazy and vectors are lent to rounds."""
+"""So many that vectors are large: gradients and messages are compiled."""
 CASES = [
     ("gd", None),
     ("scaffnew", None),
@@ -77,35 +77,25 @@ def test_the_core_runs_where_the_fast_room_is_removed():
     np.testing.assert_array_equal(bits, trace.final("uplink_bits"))
 
 
-def worlds():
-    experiment = experiment_of("gd", None)
-    channel, oracle = simulated_world(experiment, range(2))
-    return experiment.method, channel, oracle
-
-
 def asked():
-    """Return what the core gets for runs of GD: the world, and who does their iterations."""
-    method, channel, oracle = worlds()
-    world = world_of_runs(channel, oracle)
-    state = method.start(channel.template, oracle, channel)
-    return world, (channel, oracle), iterations_of(method, state, *world, False)
+    """Return the world that the core gets for runs of GD, and that of the core."""
+    world = simulated_world(experiment_of("gd", None), range(2))
+    return world_of_runs(*world), world
 
 
 def test_the_front_door_registers_the_fast_room():
-    world, plain, iterations = asked()
+    world, plain = asked()
     assert [extension.__name__ for extension in registry.registered()] == [
-        "certibit.solvers.fast.extension"
+        "certibit.solvers.fast.fast_world"
     ]
     assert world != plain
-    assert not isinstance(iterations, SingleIterations)
 
 
 def test_the_registry_is_empty_where_it_is_switched_off(monkeypatch):
     monkeypatch.setenv("CERTIBIT_FAST", "0")
-    world, plain, iterations = asked()
+    world, plain = asked()
     assert list(registry.registered()) == []
     assert [type(x) for x in world] == [type(x) for x in plain]
-    assert isinstance(iterations, SingleIterations)
 
 
 def test_a_part_of_a_program_may_use_no_extension_or_all_of_it():
@@ -139,16 +129,14 @@ def test_the_last_extension_is_asked_first_and_may_decline(names, monkeypatch):
     def toy(name, answer):
         module = ModuleType(name)
         module.__spec__ = registry  # what is loaded has one
-        module.world = lambda channel, oracle: calls.append(name)
-        module.iterations_for = lambda *given: calls.append(name) or answer
+        module.world = lambda channel, oracle: calls.append(name) or answer
         monkeypatch.setitem(sys.modules, name, module)
         registry.register(name)
 
-    mine = object()
+    mine = object(), object()
     toy("first", mine)
     toy("second", None)
     registry.register("second")
-    world, _, iterations = asked()
-    assert calls == ["second", "first"] * 2
-    assert iterations is mine
-    assert len(world) == 2
+    world, _ = asked()
+    assert calls == ["second", "first"]
+    assert world is mine

@@ -1,8 +1,7 @@
 """Whole runs as a user gets them, compared with plain ones, at sizes where accelerations apply.
 
-A user's run may be compiled, do many steps at a time or evaluate gradients lazily, each from some
-number of entries on. A plain run calls the functions of the method one iteration after the other,
-on numpy arrays.
+A user's run is compiled from some number of entries on. A plain run calls the functions of the
+method one iteration after the other, on numpy arrays.
 """
 
 import math
@@ -23,20 +22,16 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.points import RecordedPotential
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import advance
-from certibit.solvers.simulation.randomness import AHEAD
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.verdict import Verdict, worst_of
 
-_FEW, _MOST_RUNS = 2, 1024
-_LARGE, _VERY_LARGE = 1 << 14, 1 << 18
-"""Entries of vectors (n, d, R) from which on runs may hold some of them, or all, in other ways."""
+_FEW, _PAYS, _MOST_RUNS = 2, 5, 1024
+_LARGE = 1 << 14
+"""Entries of vectors (n, d, R) from which on runs are compiled."""
 _LEAST, _WORK, _WORK_OF_FEW, _WORK_OF_LONG = 6, 1_500_000, 4_000_000, 40_000_000
 """Iterations at least, and numbers of vectors (n, d, R) in all of their gradients at most."""
-_RARE = 0.01
-"""If rounds are rarer, more local steps may be done at once than random numbers are drawn ahead."""
-_BEYOND = 6
 _MANY, _ROUNDS = 100, 300
-"""Iterations that are compared where rounds are not rare, and rounds of long runs."""
+"""Iterations that are compared, and rounds of long runs."""
 
 _RELATIVE, _OF_ROOT, _OF_LARGEST = 1e-9, 1e-12, 1e-24
 """Rounding errors that a number may have: shares of it, of its root times that of the largest, of
@@ -77,23 +72,19 @@ def runs_as_plain(
         state.
     """
     runs = _few(experiment)
-    each, share = _work(experiment) * runs, _share_of_rounds(experiment)
-    enough = 2 * AHEAD + _BEYOND if share < _RARE else _MANY
-    iterations = max(_LEAST, min(enough, _WORK_OF_FEW // each))
+    iterations = max(_LEAST, min(_MANY, _WORK_OF_FEW // (_work(experiment) * runs)))
     sizes = [(runs, iterations)]
     return _held("runs as plain ones", experiment, seed, sizes, potential or _all_squares)
 
 
 def long_and_many_runs_as_plain(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
-    """Check the same for many runs, with other representations of vectors, and for 300 rounds.
+    """Check the same for many runs, and for 300 rounds.
 
     None if both are too much work.
     """
     size, work, few = experiment.n * experiment.d, _work(experiment), _few(experiment)
-    many = {-(-limit // size) for limit in (_LARGE, _VERY_LARGE)} - {few}
-    sizes = [
-        (runs, min(_MANY, _WORK // (work * runs))) for runs in sorted(many) if runs <= _MOST_RUNS
-    ]
+    many = max(-(-_LARGE // size), _PAYS)
+    sizes = [(many, min(_MANY, _WORK // (work * many)))] if many <= _MOST_RUNS else []
     long = math.ceil(_ROUNDS / max(_share_of_rounds(experiment), 1e-300))
     sizes.append((few, min(long, _WORK_OF_LONG // (work * few))))
     possible = [(runs, iterations) for runs, iterations in sizes if iterations >= _LEAST]
@@ -114,10 +105,7 @@ def _held(
         for runs, iterations in sizes:
             found += _compared(experiment, range(seed, seed + runs), iterations, potential)
     worst, what = worst_of(found)
-    advice = (
-        f"{what}: look at local steps that are done at once, at compiled passes, at lazy "
-        "gradients, and at the costs that are counted for them."
-    )
+    advice = f"{what}: look at compiled gradients and messages, and at the costs that are counted."
     longest = max(iterations for _, iterations in sizes)
     return Verdict(name, worst, 1.0, f"{longest} iterations", advice)
 

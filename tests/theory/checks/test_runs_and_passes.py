@@ -5,7 +5,7 @@ import pytest
 from certibit.data.passes import fused
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.fast import lazy_gradient
+from certibit.solvers.fast import messages
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.simulation import randomness
 from certibit.solvers.simulation.experiment import Experiment
@@ -55,7 +55,7 @@ def test_a_method_that_remembers_outside_of_its_state_is_seen():
 def test_compiled_passes_agree():
     verdict = compiled_as_plain(LOGISTIC)
     assert verdict.holds
-    assert verdict.points == 21
+    assert verdict.points == 4
 
 
 def changed(name, change):
@@ -66,11 +66,9 @@ def changed(name, change):
 @pytest.mark.parametrize(
     ("owner", "name", "wrong"),
     [
-        changed("combination", lambda x: x * (1 + 1e-6)),
-        changed("total", lambda x: 2 * x),
-        changed("entries", lambda x: -x),
-        changed("_slopes", lambda x: x[::-1]),
-        (lazy_gradient.LazyGradient, "_sum", lambda self, x: x[:1]),
+        changed("at", lambda x: x * (1 + 1e-6)),
+        changed("at", lambda x: x[::-1]),
+        (messages, "_WAYS", {RandK: lambda sent, x, uniforms: 0 * x}),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )

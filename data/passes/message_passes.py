@@ -1,4 +1,4 @@
-"""Natural compression of all clients in one compiled pass; imported when first needed."""
+"""Compressed messages of all clients in one compiled pass each; imported when first needed."""
 
 from typing import Any
 
@@ -53,3 +53,28 @@ def _near(number: Any, bits: Any) -> Any:  # pragma: no cover
     pattern = np.float64(number * _SCALE).view(np.int64) + (_MANTISSA - bits)
     power = np.int64(pattern & ~_MANTISSA).view(np.float64) * _SCALED_BACK
     return np.inf if np.isnan(number) else power
+
+
+@compiled
+def keep_entries(x: Any, uniforms: Any, factor: Any, out: Any) -> bool:  # pragma: no cover
+    """Draw k features of every client and run, and write the entries there times a factor to out.
+
+    The features are those of ``subsets``; x and out, of zeros, are (n, d, R), uniforms (n, k, R).
+    False where a number is not one of [0, 1): its feature would not be one of x.
+    """
+    n, d, runs = x.shape
+    k = uniforms.shape[1]
+    last = np.full(d, -1)  # who has drawn a feature last: nothing is searched, and k may be large
+    for i in range(n):
+        for r in range(runs):
+            who = i * runs + r
+            for a in range(k):
+                j = d - k + a
+                t = np.int64(uniforms[i, a, r] * (j + 1))
+                if t < 0 or t > j:
+                    return False
+                if last[t] == who:
+                    t = np.int64(j)
+                last[t] = who
+                out[i, t, r] = x[i, t, r] * factor
+    return True

@@ -1,0 +1,244 @@
+"""One step in many spellings gives the same numbers: small and large, fast and plain, any seeds."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from certibit import Budget, Experiment, Method, Needs, Record, problem
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.natural import Natural
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.method import WithProbability
+from certibit.solvers.registry import use_extensions
+from certibit.solvers.runs.engine import simulate
+
+STEP = 0.05
+CLIENTS, ROUNDS = 30, 6
+SIZES = {"small": 20, "large": 560}  # features; 30 times 560 is above 2^14
+COMPRESSORS = [Identity(), RandK(3), Natural()]
+
+
+# Spellings of y - STEP (g + m) / 2: y, g and m are arrays of the state, of gradients, of messages.
+def as_formula(y, g, m):
+    return y - STEP * (g + m) / 2
+
+
+def in_place(y, g, m):
+    y -= 0.5 * STEP * g
+    y -= 0.5 * STEP * m
+    return y
+
+
+def into_the_gradient(y, g, m):
+    g += m
+    g *= 0.5 * STEP
+    return y - g
+
+
+def into_the_message(y, g, m):
+    m += g
+    m *= -0.5 * STEP
+    m += y
+    return m
+
+
+def with_out(y, g, m):
+    np.add(g, m, out=g)
+    np.multiply(g, 0.5 * STEP, out=m)
+    return np.subtract(y, m, out=g)
+
+
+def a_buffer(y, g, m):
+    buffer = np.empty(m.shape)
+    buffer[...] = g
+    first = y - 0.5 * STEP * buffer
+    buffer[...] = m
+    return first - 0.5 * STEP * buffer
+
+
+def after_the_sum(y, g, m):
+    both = g + m
+    g += 1.0
+    m[...] = 0.0
+    return y - 0.5 * STEP * both
+
+
+def after_the_difference(y, g, m):
+    moved = y - 0.5 * STEP * g
+    y += 1.0
+    g *= 3.0
+    return moved - 0.5 * STEP * m
+
+
+def by_slices(y, g, m):
+    y[:, ::2] -= 0.5 * STEP * (g + m)[:, ::2]
+    y[:, 1::2] -= 0.5 * STEP * (g + m)[:, 1::2]
+    return y
+
+
+def by_runs(y, g, m):
+    for r in range(y.shape[2]):
+        y[:, :, r] -= 0.5 * STEP * (g[:, :, r] + m[:, :, r])
+    return y
+
+
+def transposed(y, g, m):
+    y.T[...] -= 0.5 * STEP * (g + m).T
+    return np.ascontiguousarray(y.T).T
+
+
+def through_views(y, g, m):
+    flat, alias = y.reshape(-1), y
+    flat -= 0.5 * STEP * (g + m).reshape(-1)
+    return alias
+
+
+def through_a_copy(y, g, m):
+    kept = g.copy()
+    g[:] = m
+    return y - 0.5 * STEP * (kept + g)
+
+
+def where_all(y, g, m):
+    everyone = np.ones((len(g), 1, 1), dtype=bool)
+    np.copyto(y, y - 0.5 * STEP * (g + m), where=everyone)
+    return y
+
+
+def by_einsum(y, g, m):
+    return y - 0.5 * STEP * np.einsum("kndr->ndr", np.stack([g, m]))
+
+
+SPELLINGS = [
+    value for value in vars().copy().values() if getattr(value, "__module__", 0) == __name__
+]
+
+
+@dataclass(frozen=True)
+class State:
+    x: Any
+    y: Any
+    h: Any
+    again: Any = None
+
+
+@dataclass(frozen=True)
+class Spelled(Method):
+    """Local steps on y, a memory h, rounds by coins; fields may share memory."""
+
+    spelling: Any
+    draw: int
+    p: float = 0.5
+    name: ClassVar[str] = "spelled"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    per_run: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def schedule(self):
+        return WithProbability(self.p)
+
+    def start(self, x, problem, channel):
+        y = np.repeat(x, problem.n, axis=0) + np.linspace(0, 1, problem.n)[:, None, None]
+        g = problem.grad(y)
+        x += 0.1
+        return State(x, y, g, y)  # y twice
+
+    def local_step(self, s, problem, channel):
+        y = s.y
+        kept = problem.grad(y)
+        y = SPELLINGS[self.spelling](y, problem.grad(y), kept)
+        return State(s.x, y, s.h, y)
+
+    def communicate(self, s, problem, channel):
+        rng = np.random.default_rng(self.draw)
+        y, h, again = s.y, s.h, s.again
+        difference = problem.grad(y) - h
+        kept = difference.copy()
+        m = channel.uplink(difference)
+        if rng.random() < 0.5:  # nothing that was sent is needed, nor what is received twice
+            difference *= 0.0
+        else:
+            difference = 2 * difference
+        z = h + m
+        if rng.random() < 0.5:
+            h += 0.02 * m
+        else:
+            h = h + 0.02 * m
+        if rng.random() < 0.5:
+            m *= 7.0
+        y = SPELLINGS[(self.spelling + 1) % len(SPELLINGS)](y, z, kept)
+        mean = y.mean(axis=0, keepdims=True)
+        x = channel.broadcast(mean)
+        if rng.random() < 0.5:
+            mean += 100.0
+        both = np.broadcast_to(x, y.shape) + 0 * y
+        return State(x, both, h, again)
+
+    def model(self, s):
+        x = s.x
+        x *= 2.0
+        return x
+
+
+@dataclass(frozen=True)
+class Pure(Spelled):
+    """The same step, in which nothing is written over."""
+
+    def start(self, x, problem, channel):
+        y = np.repeat(x, problem.n, axis=0) + np.linspace(0, 1, problem.n)[:, None, None]
+        return State(x + 0.1, y, problem.grad(y), 0 * y)
+
+    def local_step(self, s, problem, channel):
+        return replace(s, y=s.y - STEP * (problem.grad(s.y) + problem.grad(s.y)) / 2)
+
+    def communicate(self, s, problem, channel):
+        difference = problem.grad(s.y) - s.h
+        m = channel.uplink(difference + 0)
+        y = s.y - STEP * ((s.h + m) + difference) / 2
+        x = channel.broadcast(y.mean(axis=0, keepdims=True))
+        return State(x, np.repeat(x, problem.n, axis=0), s.h + 0.02 * m, s.again)
+
+    def model(self, s):
+        return 2 * s.x
+
+
+@cache
+def made(size):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.standard_normal((2 * CLIENTS, SIZES[size])), rng.standard_normal(2 * CLIENTS)
+    return problem(rows, np.sign(labels), clients=CLIENTS, kappa=50.0)
+
+
+@cache
+def traced(method, size, sent, seeds, fast):
+    """Return the columns of a run, and its models."""
+    experiment = Experiment.of(method, made(size), COMPRESSORS[sent])
+    budget, record = Budget(rounds=ROUNDS), Record(ratio=1.0)
+    with use_extensions("always" if fast else "never"):
+        trace = simulate(experiment, seeds=seeds, budget=budget, record=record, keep_model=True)
+    return trace.columns, trace.x
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("spelling", range(len(SPELLINGS)), ids=lambda k: SPELLINGS[k].__name__)
+def test_a_step_is_the_same_in_every_spelling(spelling, size):
+    sent = spelling % len(COMPRESSORS)
+    for seeds, fast, draw in product((1, 3), (False, True), (0, 1, 2)):
+        right, models = traced(Pure(0, 0), size, sent, 3, False)
+        found, ends = traced(Spelled(spelling, draw), size, sent, seeds, fast)
+        chosen = right["run"] < seeds
+        for name, values in found.items():
+            np.testing.assert_allclose(
+                values, right[name][chosen], rtol=1e-10, atol=1e-12, err_msg=f"{name}, {seeds}"
+            )
+        np.testing.assert_allclose(ends, models[:, :, :seeds], rtol=1e-10, atol=1e-12)
+
+
+def test_every_step_goes_somewhere():
+    """Else all spellings would agree."""
+    columns, _ = traced(Pure(0, 0), "small", 1, 3, False)
+    assert len(np.unique(columns["gap"])) > 3 * ROUNDS - 3
