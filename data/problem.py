@@ -16,19 +16,21 @@ from certibit.data.errors import Refusal
 from certibit.data.noise import StochasticGradients
 
 
-def require_points(x: Array, n: int, d: int) -> None:
-    """Refuse what is not a point of every client, or one of all.
+def require_vectors(x: Array, clients: tuple[int, ...], d: int, runs: int) -> None:
+    """Refuse what is not an array (n, d, R) with one of some numbers n of clients.
 
     Raises
     ------
     Refusal
-        Unless x is (n, d, R) or (1, d, R).
+        If the shape is another one.
     """
-    shape = tuple(getattr(x, "shape", ()))
-    if len(shape) != 3 or shape[0] not in (1, n) or shape[1] != d:
+    shape = getattr(x, "shape", None)
+    shapes = [(n, d, runs) for n in clients]
+    if shape is None or tuple(shape) not in shapes:
+        kind = f"an array of shape {tuple(shape)}" if shape is not None else repr(type(x).__name__)
         raise Refusal(
-            f"points of shape {shape} for {n} clients and {d} features; give ({n}, {d}, R), or "
-            f"(1, {d}, R) for a point of all clients"
+            f"{kind} in place of one vector for every client and run; give an array (n, d, R) of "
+            f"shape {' or '.join(map(str, dict.fromkeys(shapes)))}"
         )
 
 

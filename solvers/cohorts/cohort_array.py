@@ -23,8 +23,20 @@ Others = NDArray[Any] | VectorsOfClients | None
 _ROW_BY_ROW: tuple[Callable[..., Any], ...] = (np.zeros_like, np.full_like, np.max, np.min)
 
 
+class NoUse(Refusal, AttributeError):  # noqa: N818  (as its base)
+    """What arrays of a cohort cannot do; for what asks whether an array has something, too."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} of vectors of which only the cohort is computed; write formulas of whole "
+            "vectors, such as y = y - eta * g, or run the method without by_cohort"
+        )
+
+
 class CohortArray(NDArrayOperatorsMixin):
     """An array (n, d, 1) of the clients, or (1, d, 1) of the server, in a round with a cohort.
+
+    It never changes: what would write into it is refused.
 
     Parameters
     ----------
@@ -78,6 +90,9 @@ class CohortArray(NDArrayOperatorsMixin):
             assert isinstance(self.others, VectorsOfClients)
             return self.others.shape
         return (self.crowd.n if self.of_clients else 1, *self._like.shape[1:])
+
+    def __len__(self) -> int:
+        return self.shape[0]
 
     @property
     def ndim(self) -> int:
@@ -138,7 +153,20 @@ class CohortArray(NDArrayOperatorsMixin):
             raise Refusal(
                 f"the clients {first} of a vector are asked for; with by_cohort one has all"
             )
-        return self.rows[key]
+        return np.array(self.rows[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise NoUse("the entries are written")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        raise NoUse("a numpy array is made")
+
+    def __getattr__(self, name: str) -> Any:
+        raise NoUse(f".{name} is used")
+
+    def copy(self) -> "CohortArray":
+        """Return the array itself, which never changes."""
+        return self
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.rows.__dlpack__(**options)
@@ -148,7 +176,8 @@ class CohortArray(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or "out" in options:
-            return NotImplemented
+            how = "writes in place" if "out" in options else f".{method} is used"
+            raise NoUse(f"numpy.{ufunc.__name__} {how}")
         return self._each(lambda *x: ufunc(*x, **options), inputs, _kept_by(ufunc, inputs))
 
     def __array_function__(
@@ -160,7 +189,7 @@ class CohortArray(NDArrayOperatorsMixin):
             return CohortArray.shared(self.crowd, self.total())
         if function in (np.sum, *_ROW_BY_ROW) and options.get("axis", 1) not in (0, None):
             return self._each(lambda x, *more: function(x, *more, **options), arguments)
-        return NotImplemented
+        raise NoUse(f"numpy.{function.__name__} is used")
 
     def _each(
         self, function: Callable[..., Any], inputs: Any, others: Others = None

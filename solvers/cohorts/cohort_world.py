@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem
+from certibit.data.problem import Problem, require_vectors
 from certibit.solvers.cohorts.client_streams import ClientStreams, Draw
 from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_parts import CohortParts
@@ -264,6 +264,7 @@ class CohortOracle:
         ``sample`` the gradients are stochastic, if there is any noise; so are all of a method that
         names no samples.
         """
+        require_vectors(x, (self.n, 1), self.d, 1)
         crowd, law, drawn = self.channel.crowd, self.problem.noise, self._drawn(sample)
         if isinstance(active, CohortArray):
             if not active.of_clients:

@@ -84,10 +84,47 @@ class RankArray(np.ndarray):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if ufunc is np.add and method == "reduce" and 0 in _axes(options.get("axis", 0)):
             return self._sum(**options)
-        if "out" in options:
-            options["out"] = tuple(np.asarray(x) for x in options["out"])
+        targets = options.pop("out", ())
         plain, received = self._aligned(inputs)
-        return self._wrapped(getattr(ufunc, method)(*plain, **options), received)
+        result = self._wrapped(getattr(ufunc, method)(*plain, **options), received)
+        if not targets:
+            return result
+        (target,) = targets
+        self._write(target, ..., result)
+        return target
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+    def __getitem__(self, key: Any) -> Any:
+        self._require_all_clients(key)
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._require_all_clients(key)
+        self._write(self, key, value)
+
+    def _write(self, target: NDArray[Any], key: Any, value: Any) -> None:
+        """Write the rows of the same clients; refuse those that the server does not know."""
+        known = getattr(target, "received", False)
+        of_clients = np.ndim(value) == 3 and len(value) != 1
+        if known and of_clients and not getattr(value, "received", False):
+            raise Refusal(
+                "vectors that were not sent are written into those that the server has received; "
+                "write y = y + z in place of y += z, or run this method in one process"
+            )
+        if of_clients and not (known and len(value) == len(target)):
+            value = self.share.rows(np.asarray(value))
+        np.asarray(target)[key] = value
+
+    def _require_all_clients(self, key: Any) -> None:
+        first = key[0] if isinstance(key, tuple) and key else key
+        everyone = first is Ellipsis or (isinstance(first, slice) and first == slice(None))
+        if self.ndim == 3 and len(self) != 1 and not everyone:
+            raise Refusal(
+                f"the clients {first!r} of a vector are asked for; over processes a rank has its "
+                "own only: write [:, ...], or run this method in one process"
+            )
 
     def __array_function__(
         self, function: Any, types: Any, arguments: Any, options: Mapping[str, Any]

@@ -14,7 +14,7 @@ from certibit.solvers.runs.carried import Carried
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.solvers.state import each, merge, narrow, take
+from certibit.solvers.state import copied, copy_of, each, merge, narrow, take
 
 
 class RankRuns:
@@ -38,7 +38,7 @@ class RankRuns:
         self.noise = oracle.tape.streams if oracle.tape else None
         self._iteration = np.zeros(len(seeds), np.int64)
         self.state = self._plain(
-            self._method.start(self._channel.template, self._oracle, self._channel)
+            self._method.start(copy_of(self._channel.template), self._oracle, self._channel)
         )
 
     def step(self) -> NDArray[np.bool_]:
@@ -46,10 +46,10 @@ class RankRuns:
         self._iteration = self._iteration + 1
         method, oracle, channel = self._method, self._oracle, self._channel
         method = method_at(method, self._iteration)
-        state = method.local_step(self._held(self.state), oracle, channel)
+        state = method.local_step(self._held(copied(self.state)), oracle, channel)
         talking: NDArray[np.bool_] = np.asarray(channel.talking(method.schedule, self._iteration))
         if talking.all():
-            state = method.communicate(state, oracle, channel)
+            state = method.communicate(copied(state), oracle, channel)
         self.state = self._plain(state)
         if talking.any() and not talking.all():
             runs = np.flatnonzero(talking)

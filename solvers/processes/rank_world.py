@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem
+from certibit.data.problem import Problem, require_vectors
 from certibit.solvers.backend import masked
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
@@ -233,6 +233,7 @@ class RankOracle:
             own = let_through(np.asarray(active), (share.own, 1, len(runs)))
             self.apart[runs] += each * own
         point = share.rows(x)
+        require_vectors(point, (share.own, 1), self.d, len(runs))
         if tape is None or sampled is None:
             return share.array(self.problem.grad(point))
         of_rank = share.rows(sampled)

@@ -16,7 +16,7 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.data.errors import Refusal
+from certibit.data.problem import require_vectors
 from certibit.solvers.backend import masked
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
@@ -82,8 +82,8 @@ class Channel:
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Send C_i(v_i) from every client of the cohort; return the received vectors, (n, d, R)."""
-        n, _, runs = v.shape
         received, bits = self._compressed(v, self.compressor, "compressor")
+        n, _, runs = v.shape
         if cohort is None:
             self.ledger.up(self.runs, n * bits)
             return received
@@ -92,7 +92,7 @@ class Channel:
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
-        self._require_vectors(v, self.n)
+        require_vectors(v, (self.n,), self.template.shape[1], len(self.runs))
         received, bits = self._uncompressed(v, mask)
         self.ledger.up(self.runs, bits, v.shape[0] * _UNCOMPRESSED.bits(v.shape[1]))
         return received
@@ -103,7 +103,7 @@ class Channel:
         With a mask, only these clients (and entries) are sent to; all of v is given back.
         """
         mask = self.reached(v, mask)
-        self._require_vectors(v, 1)
+        require_vectors(v, (1,), self.template.shape[1], len(self.runs))
         received, bits = self._uncompressed(v, None)
         self.note_heard(received)
         if mask is None:
@@ -211,8 +211,9 @@ class Channel:
 
     def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
         """Return what is received, and the bits of one sender's message."""
-        self._require_vectors(v, 1 if purpose == "downlink" else self.n)
-        d, senders = v.shape[1], 1 if compressor.shared else v.shape[0]
+        senders = 1 if purpose == "downlink" else self.n
+        require_vectors(v, (senders,), self.template.shape[1], len(self.runs))
+        d, senders = v.shape[1], 1 if compressor.shared else senders
         uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
         received = self._received(v, compressor, uniforms)
         return _apart(received, v), compressor.layout(d).bits
@@ -232,15 +233,6 @@ class Channel:
             return _apart(received, v), senders * layout.bits
         entries = let_through(mask, v.shape)
         return masked(mask, received), entries * (layout.bits // d)
-
-    def _require_vectors(self, v: Array, senders: int) -> None:
-        """Refuse what is not one vector of every sender and run."""
-        wanted = (senders, self.template.shape[1], len(self.runs))
-        if tuple(getattr(v, "shape", ())) != wanted:
-            raise Refusal(
-                f"vectors of shape {tuple(getattr(v, 'shape', ()))} are sent; give {wanted}: "
-                f"{'those of all clients' if senders > 1 else 'that of one sender'}, features, runs"
-            )
 
 
 def _apart(received: Array, v: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 from array_api_compat import device
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.data.problem import Problem, require_points
+from certibit.data.problem import Problem, require_vectors
 from certibit.solvers.method import Sample, Slot, slot_of
 from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
 from certibit.solvers.simulation.tape import Tape
@@ -66,9 +66,9 @@ class Oracle:
         Raises
         ------
         Refusal
-            If x is not (n, d, R) or (1, d, R).
+            If x is not (n, d, R) or (1, d, R), with the runs that are served.
         """
-        require_points(x, self.n, self.d)
+        require_vectors(x, (self.n, 1), self.d, len(self.runs))
         sampled = self.drawn(sample)
         if active is None:
             active = self.problem.n

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from certibit import Budget, Experiment, Method, Needs, Record, problem
+from certibit import Budget, Experiment, Method, Needs, Record, Refusal, problem
+from certibit.solvers.backend import copies, mean
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.method import WithProbability
+from certibit.solvers.processes.rank_array import Share
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.engine import simulate
 
@@ -142,7 +144,7 @@ class Spelled(Method):
         return WithProbability(self.p)
 
     def start(self, x, problem, channel):
-        y = np.repeat(x, problem.n, axis=0) + np.linspace(0, 1, problem.n)[:, None, None]
+        y = copies(x, problem.n) + np.linspace(0, 1, problem.n)[:, None, None]
         g = problem.grad(y)
         x += 0.1
         return State(x, y, g, y)  # y twice
@@ -171,10 +173,10 @@ class Spelled(Method):
         if rng.random() < 0.5:
             m *= 7.0
         y = SPELLINGS[(self.spelling + 1) % len(SPELLINGS)](y, z, kept)
-        mean = y.mean(axis=0, keepdims=True)
-        x = channel.broadcast(mean)
+        middle = mean(y)
+        x = channel.broadcast(middle)
         if rng.random() < 0.5:
-            mean += 100.0
+            middle += 100.0
         both = np.broadcast_to(x, y.shape) + 0 * y
         return State(x, both, h, again)
 
@@ -189,7 +191,7 @@ class Pure(Spelled):
     """The same step, in which nothing is written over."""
 
     def start(self, x, problem, channel):
-        y = np.repeat(x, problem.n, axis=0) + np.linspace(0, 1, problem.n)[:, None, None]
+        y = copies(x, problem.n) + np.linspace(0, 1, problem.n)[:, None, None]
         return State(x + 0.1, y, problem.grad(y), 0 * y)
 
     def local_step(self, s, problem, channel):
@@ -199,8 +201,8 @@ class Pure(Spelled):
         difference = problem.grad(s.y) - s.h
         m = channel.uplink(difference + 0)
         y = s.y - STEP * ((s.h + m) + difference) / 2
-        x = channel.broadcast(y.mean(axis=0, keepdims=True))
-        return State(x, np.repeat(x, problem.n, axis=0), s.h + 0.02 * m, s.again)
+        x = channel.broadcast(mean(y))
+        return State(x, copies(x, problem.n), s.h + 0.02 * m, s.again)
 
     def model(self, s):
         return 2 * s.x
@@ -214,12 +216,13 @@ def made(size):
 
 
 @cache
-def traced(method, size, sent, seeds, fast):
+def traced(method, size, sent, seeds, fast=False, by_cohort=False):
     """Return the columns of a run, and its models."""
     experiment = Experiment.of(method, made(size), COMPRESSORS[sent])
     budget, record = Budget(rounds=ROUNDS), Record(ratio=1.0)
+    options = {"record": record, "keep_model": True, "by_cohort": by_cohort}
     with use_extensions("always" if fast else "never"):
-        trace = simulate(experiment, seeds=seeds, budget=budget, record=record, keep_model=True)
+        trace = simulate(experiment, seeds=seeds, budget=budget, **options)
     return trace.columns, trace.x
 
 
@@ -236,6 +239,70 @@ def test_a_step_is_the_same_in_every_spelling(spelling, size):
                 values, right[name][chosen], rtol=1e-10, atol=1e-12, err_msg=f"{name}, {seeds}"
             )
         np.testing.assert_allclose(ends, models[:, :, :seeds], rtol=1e-10, atol=1e-12)
+
+
+@dataclass(frozen=True)
+class ByCohort(Pure):
+    """The same step, of which one operation is spelled otherwise."""
+
+    def local_step(self, s, problem, channel):
+        g = problem.grad(s.y)
+        return replace(s, y=SPELLINGS[self.spelling](s.y, g, problem.grad(s.y)))
+
+
+@pytest.mark.parametrize("spelling", range(len(SPELLINGS)), ids=lambda k: SPELLINGS[k].__name__)
+def test_by_cohort_a_spelling_is_the_same_or_refused(spelling):
+    right, _ = traced(Pure(0, 0), "small", 1, 2)
+    if SPELLINGS[spelling] is not as_formula:
+        with pytest.raises(Refusal, match="or run the method without by_cohort"):
+            traced(ByCohort(spelling, 0), "small", 1, 2, by_cohort=True)
+        return
+    found, _ = traced(ByCohort(spelling, 0), "small", 1, 2, by_cohort=True)
+    for name in right.keys() - {"lyapunov"}:
+        np.testing.assert_allclose(found[name], right[name], rtol=1e-10, atol=1e-12, err_msg=name)
+
+
+def of_rank(rank, whole, received):
+    """Return an array of the second of two processes, or of the first, which is the server."""
+    share = Share.of(4, rank, 2)
+    rows = whole if received and share.serves else share.rows(whole)
+    return share.array(rows.copy(), received)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("known", [*product((False, True), repeat=2)], ids=str)
+def test_over_processes_what_is_written_is_of_the_same_clients(rank, known):
+    """Written in place, with out, and by entries: as one process does, or refused."""
+    one, two = np.random.default_rng(0).standard_normal((2, 4, 3, 2))
+
+    def plus(y, z):
+        y += z
+
+    def by_entries(y, z):
+        y[:, ::2] = z[:, ::2]
+
+    for write in (plus, by_entries, lambda y, z: np.multiply(y, z, out=y)):
+        y, z = (of_rank(rank, x, of) for x, of in zip((one, two), known, strict=True))
+        expected, alias = one.copy(), y[...]
+        write(expected, two)
+        if known == (True, False):
+            with pytest.raises(Refusal, match="that were not sent are written into"):
+                write(y, z)
+            continue
+        write(y, z)
+        for found in (y, alias):
+            np.testing.assert_array_equal(
+                *map(np.asarray, (found, of_rank(rank, expected, known[0])))
+            )
+
+
+@pytest.mark.parametrize("key", [0, -1, slice(0, 1), np.array([0]), np.ones(2, bool), (1, 2, 0)])
+def test_over_processes_no_client_is_asked_for_alone(key):
+    y = of_rank(1, np.ones((4, 3, 2)), False)
+    with pytest.raises(Refusal, match="of a vector are asked for; over processes"):
+        y[key]
+    with pytest.raises(Refusal, match="of a vector are asked for; over processes"):
+        y[key] = 0.0
 
 
 def test_every_step_goes_somewhere():
