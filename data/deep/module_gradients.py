@@ -142,12 +142,12 @@ class ModuleGradients:
         torch = torch_library()
         if isinstance(x, torch.Tensor):
             return x.movedim(1, 2).to(self.dtype)
-        if not isinstance(x, np.ndarray | np.lib.mixins.NDArrayOperatorsMixin):  # or lazy ones
+        if not isinstance(x, np.ndarray):
             raise Refusal(
                 f"a network takes points of numpy or torch, not of {type(x).__module__}; run it "
                 'with library="numpy"'
             )
-        moved = np.ascontiguousarray(np.moveaxis(np.asarray(x), 1, 2))
+        moved = np.ascontiguousarray(np.moveaxis(x, 1, 2))
         return torch.from_numpy(moved).to(self.dtype)
 
 

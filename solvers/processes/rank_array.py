@@ -60,6 +60,9 @@ class Share:
         return array
 
 
+_WRITES = (np.copyto, np.put, np.place, np.putmask, np.put_along_axis)
+
+
 class RankArray(np.ndarray):
     """An array (n, d, R) or (1, d, R) of a run that is spread over ranks.
 
@@ -131,6 +134,11 @@ class RankArray(np.ndarray):
     ) -> Any:
         if function is np.sum and 0 in _axes(options.get("axis")):
             return self._sum(**options)
+        if function in _WRITES or "out" in options:
+            raise Refusal(
+                f"numpy.{function.__name__} writes into its argument, of which every process has "
+                "other clients; write y = y + z, or run this method in one process"
+            )
         plain, received = self._aligned(arguments)
         return self._wrapped(function(*plain, **options), received)
 

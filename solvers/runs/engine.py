@@ -80,7 +80,7 @@ def simulate(
         Whether the trace stores the last model of every run as ``x``.
     network : Network, optional
         The network whose seconds the trace has as a column. Such a run is on the host, without
-        compiled local steps.
+        compiled code.
     by_cohort : bool
         Compute and hold the clients of every cohort only, those of a large cohort in blocks that
         fit the cache, one run at a time: the same trace, up to the rounding of sums, but for the

@@ -18,8 +18,7 @@ MOST = 120
 CHOICE, DELAY = 200, 0.1
 """So many of the shortest are compared, and what any of them takes beside its own seconds."""
 COMPILED = {
-    "data/passes/natural_pass.py": "solvers/compressors/natural.py:Natural.hardest",
-    "data/passes/selection_pass.py": "solvers/compressors/selection.py:",
+    "data/passes/message_passes.py": "solvers/compressors/natural.py:Natural.hardest",
     "data/passes/row_passes.py": "data/passes/fused.py:",
 }
 """What compiled code does is not recorded: who calls it is asked."""

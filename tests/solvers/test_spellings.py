@@ -305,6 +305,14 @@ def test_over_processes_no_client_is_asked_for_alone(key):
         y[key] = 0.0
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_over_processes_functions_that_write_are_refused(known):
+    y = of_rank(0, np.ones((4, 3, 2)), known)
+    for write in (np.copyto, lambda y, z: np.put_along_axis(y, np.zeros((2, 1, 2), int), 0.0, 1)):
+        with pytest.raises(Refusal, match="writes into its argument"):
+            write(y, 0 * y)
+
+
 def test_every_step_goes_somewhere():
     """Else all spellings would agree."""
     columns, _ = traced(Pure(0, 0), "small", 1, 3, False)
