@@ -92,7 +92,7 @@ class Channel:
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
-        require_vectors(v, (self.n,), self.template.shape[1], len(self.runs))
+        self._require(v, self.n)
         received, bits = self._uncompressed(v, mask)
         self.ledger.up(self.runs, bits, v.shape[0] * _UNCOMPRESSED.bits(v.shape[1]))
         return received
@@ -103,7 +103,7 @@ class Channel:
         With a mask, only these clients (and entries) are sent to; all of v is given back.
         """
         mask = self.reached(v, mask)
-        require_vectors(v, (1,), self.template.shape[1], len(self.runs))
+        self._require(v, 1)
         received, bits = self._uncompressed(v, None)
         self.note_heard(received)
         if mask is None:
@@ -209,10 +209,14 @@ class Channel:
             self._moved[values.tobytes()] = like(self.template, values)
         return self._moved[values.tobytes()]
 
+    def _require(self, v: Array, senders: int) -> None:
+        """Refuse what is not one vector of every sender and run."""
+        require_vectors(v, (senders,), self.template.shape[1], len(self.runs))
+
     def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
         """Return what is received, and the bits of one sender's message."""
         senders = 1 if purpose == "downlink" else self.n
-        require_vectors(v, (senders,), self.template.shape[1], len(self.runs))
+        self._require(v, senders)
         d, senders = v.shape[1], 1 if compressor.shared else senders
         uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
         received = self._received(v, compressor, uniforms)

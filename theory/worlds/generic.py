@@ -124,6 +124,9 @@ class GenericChannel(Channel):
             template=np.zeros((1, functions.d, 1)),
         )
 
+    def _require(self, v: Array, senders: int) -> None:
+        """Refuse nothing: one outcome serves any number of runs."""
+
     def talking(self, schedule: Schedule, iteration: Any) -> NDArray[np.bool_]:
         """Say whether all runs communicate: as scheduled, or by a fair coin; (1,)."""
         if isinstance(schedule, WithProbability):
