@@ -17,6 +17,7 @@ from certibit.solvers.method import WithProbability
 from certibit.solvers.processes.rank_array import Share
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.engine import simulate
+from certibit.theory.worlds.outcomes import Scripted
 
 STEP = 0.05
 CLIENTS, ROUNDS = 30, 6
@@ -317,3 +318,11 @@ def test_every_step_goes_somewhere():
     """Else all spellings would agree."""
     columns, _ = traced(Pure(0, 0), "small", 1, 3, False)
     assert len(np.unique(columns["gap"])) > 3 * ROUNDS - 3
+
+
+@pytest.mark.parametrize("kind", ["uplink", "send", "broadcast", "downlink"])
+def test_in_exact_worlds_a_message_has_memory_of_its_own(kind):
+    v = np.ones((3, 2, 1))
+    m = getattr(Scripted(3, 2), kind)(v)
+    m *= 0.0
+    assert v.all()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.solvers.method import Every, Schedule, require_probability
 from certibit.solvers.simulation.ownership import check_cohort, ownership_template
+from certibit.solvers.state import copy_of
 
 
 class Scripted:
@@ -59,15 +60,15 @@ class Scripted:
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Return v, or 0 outside the mask."""
-        return v if mask is None else mask * v
+        return copy_of(v) if mask is None else mask * v
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         """Return v."""
-        return v
+        return copy_of(v)
 
     def downlink(self, v: Array) -> Array:
         """Return v, as if the compressor were the identity."""
-        return v
+        return copy_of(v)
 
     def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
         """Say whether all runs communicate after an iteration, counted from 1: (1,)."""
