@@ -231,7 +231,7 @@ def traced(method, size, sent, seeds, fast=False, by_cohort=False):
 @pytest.mark.parametrize("spelling", range(len(SPELLINGS)), ids=lambda k: SPELLINGS[k].__name__)
 def test_a_step_is_the_same_in_every_spelling(spelling, size):
     sent = spelling % len(COMPRESSORS)
-    for seeds, fast, draw in product((1, 3), (False, True), (0, 1, 2)):
+    for seeds, fast, draw in product((1, 3), (False, True), (0, 1)):
         right, models = traced(Pure(0, 0), size, sent, 3, False)
         found, ends = traced(Spelled(spelling, draw), size, sent, seeds, fast)
         chosen = right["run"] < seeds
