@@ -20,11 +20,10 @@ class CompiledBatch(MiniBatch):
     def rows(self, problem: SumOfRows, drawn: Array) -> BatchRows:
         """Return the rows of a batch."""
         batch, (n, _, d) = super().rows(problem, drawn), problem.rows.shape
-        plain = isinstance(batch, GatheredRows) and type(batch.rows) is SparseRows
-        if not (plain and pays(2 * n * d * drawn.shape[2])):
+        if not (isinstance(batch, GatheredRows) and pays(2 * n * d * drawn.shape[2])):
             return batch
-        values = batch.rows.stacked.data
-        if not (is_numpy(values) and values.dtype == np.float64):
+        stacked: Any = batch.rows.stacked if type(batch.rows) is SparseRows else None
+        if stacked is None or not is_numpy(stacked.data) or stacked.data.dtype != np.float64:
             return batch
         return CompiledRows(batch.rows, batch.drawn, batch.multiples)
 

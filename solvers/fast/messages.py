@@ -46,10 +46,8 @@ def received(sent: Compressor, x: Any, uniforms: Vectors) -> Any:
     """
     sent = upward(sent)
     way = _WAYS.get(type(sent))
-    compiled = (
-        way is not None and is_numpy(x) and x.dtype == np.float64 and x.ndim == 3 and pays(x.size)
-    )
-    return way(sent, x, uniforms) if compiled else sent.compress(x, uniforms)
+    vectors = is_numpy(x) and x.dtype == np.float64 and x.ndim == 3 and pays(x.size)
+    return way(sent, x, uniforms) if way and vectors else sent.compress(x, uniforms)
 
 
 def _natural(sent: Natural, x: Vectors, uniforms: Vectors) -> Vectors:

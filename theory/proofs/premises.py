@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
@@ -57,7 +57,7 @@ SIZES = (12, 24, 48, 96)
 ROUNDING = 1e-6
 """Relative difference of floats and rational numbers that is rounding."""
 
-SLOPE = Exact(1) / 3
+SLOPE = Exact(fmpq(1, 3))
 """Of gradients with which a state at rest is solved for: any number but 0."""
 
 
@@ -222,8 +222,7 @@ class Premises:
         steeper = self.method.steeper(shifted)
         terms = potential.lyapunov(self.method.inner, star, star, self.given, steeper)
         for term in terms:
-            gap = isinstance(term, Gap)
-            left = term.point - shifted.x_star if gap else term.vectors
+            left = term.point - shifted.x_star if isinstance(term, Gap) else term.vectors
             if problem.frame.rows(left).any():
                 raise Refusal(
                     f"a term of the Lyapunov function is not 0 where {self.method.name} is at rest "
@@ -329,7 +328,8 @@ class Premises:
         def changed(values: Sequence[Any]) -> Rest:
             own = dict(fields)
             for (name, key), value in zip(places, values, strict=True):
-                own[name] = replace(own[name], **{key: Exact(value)})
+                coefficient: Any = {key: Exact(value)}
+                own[name] = replace(own[name], **coefficient)
             return replace(rest, fields={**rest.fields, **own})
 
         def residual(values: Sequence[Any]) -> list[Any]:

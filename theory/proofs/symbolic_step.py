@@ -290,7 +290,7 @@ def _symbolic_step(
 
     def lyapunov(s: Any, problem: SymbolicProblem, psi: Potential = potential) -> Terms:
         plain = each(lambda x: UNREAD if x.dtype == bool else x, method.plain(s))
-        about = problem
+        about: Any = problem
         if not functions.has_solution:
             about = AboutModel(problem, method.inner.model(plain))
         star = method.plain(fixed_point(method, about))

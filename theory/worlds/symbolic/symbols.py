@@ -348,7 +348,7 @@ class SymbolicChannel(OrbitChannel):
         kept: bool = False,
     ) -> None:
         script, other_heads = (orbit.script, orbit.other_heads) if orbit else ((), False)
-        counts, cells = problem.frame.counts, orbit and orbit.begun
+        counts, cells = problem.frame.counts, orbit.begun if orbit else None
         super().__init__(functions.n, script, counts, other_heads=other_heads, cells=cells)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
