@@ -20,10 +20,11 @@ class CompiledBatch(MiniBatch):
     def rows(self, problem: SumOfRows, drawn: Array) -> BatchRows:
         """Return the rows of a batch."""
         batch, (n, _, d) = super().rows(problem, drawn), problem.rows.shape
-        if not (isinstance(batch, GatheredRows) and pays(2 * n * d * drawn.shape[2])):
+        if not (isinstance(batch, GatheredRows) and isinstance(batch.rows, SparseRows)):
             return batch
-        stacked: Any = batch.rows.stacked if type(batch.rows) is SparseRows else None
-        if stacked is None or not is_numpy(stacked.data) or stacked.data.dtype != np.float64:
+        values = batch.rows.stacked.data
+        plain = is_numpy(values) and values.dtype == np.float64
+        if not (plain and pays(2 * n * d * drawn.shape[2])):
             return batch
         return CompiledRows(batch.rows, batch.drawn, batch.multiples)
 

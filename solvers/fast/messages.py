@@ -45,9 +45,9 @@ def received(sent: Compressor, x: Any, uniforms: Vectors) -> Any:
         If they are not as many numbers of [0, 1) as a message takes.
     """
     sent = upward(sent)
-    way = _WAYS.get(type(sent))
-    vectors = is_numpy(x) and x.dtype == np.float64 and x.ndim == 3 and pays(x.size)
-    return way(sent, x, uniforms) if way and vectors else sent.compress(x, uniforms)
+    fits = is_numpy(x) and x.dtype == np.float64 and x.ndim == 3 and pays(x.size)
+    way = _WAYS.get(type(sent)) if fits else None
+    return sent.compress(x, uniforms) if way is None else way(sent, x, uniforms)
 
 
 def _natural(sent: Natural, x: Vectors, uniforms: Vectors) -> Vectors:
