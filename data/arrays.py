@@ -13,9 +13,66 @@ Array = Any
 """An array of any library that follows the array API standard."""
 
 
+class CommonMask(np.ndarray):
+    """A mask that clients and server both know, because it was drawn from a common seed.
+
+    What is computed from such masks and plain Python values alone is ``common`` as well, and may
+    not be written to; anything else that is computed with one is an array like any other.
+    """
+
+    common = False
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return _computed(getattr(ufunc, method), inputs, options)
+
+    def __array_function__(self, function: Any, _: Any, arguments: Any, options: Any) -> Any:
+        return _computed(function, arguments, options)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _computed(np.ndarray.__getitem__, (self, key), {})
+
+    def astype(self, *arguments: Any, **options: Any) -> Any:
+        """Return the mask as other numbers."""
+        return _computed(np.ndarray.astype, (self, *arguments), options)
+
+    def __iand__(self, other: Any) -> Any:
+        return self & other
+
+    def __ior__(self, other: Any) -> Any:
+        return self | other
+
+
+def _computed(function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    plain = {name: _plain(x) for name, x in options.items()}
+    return common_if((arguments, options), function(*_plain(arguments), **plain))
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, CommonMask):
+        return x.view(np.ndarray)
+    return type(x)(map(_plain, x)) if type(x) in (tuple, list) else x
+
+
+def is_common(x: Any) -> bool:
+    """Whether clients and server both know a value: of common masks, or of no array at all."""
+    if isinstance(x, tuple | list | dict):
+        return all(map(is_common, x.values() if isinstance(x, dict) else x))
+    return bool(getattr(x, "common", not hasattr(x, "dtype") or isinstance(x, type)))
+
+
+def common_if(sources: Any, x: Any) -> Any:
+    """Return what was computed from some sources, as a common mask if they are common."""
+    if not (type(x) is np.ndarray and is_common(sources)):
+        return x
+    mask = x.view(CommonMask)
+    mask.common = True
+    mask.setflags(write=False)
+    return mask
+
+
 def is_numpy(x: Array) -> bool:
-    """Whether an array is one of numpy itself."""
-    return type(x) is np.ndarray
+    """Whether an array is one of numpy itself, or a mask."""
+    return type(x) is np.ndarray or type(x) is CommonMask
 
 
 def array_namespace(x: Array) -> ModuleType:

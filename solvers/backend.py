@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import device, is_cupy_array, is_torch_array
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.arrays import Array, array_namespace, common_if, is_numpy
 from certibit.data.errors import Refusal
 
 
@@ -134,7 +134,7 @@ def everyone(x: Array) -> Array:
     array([ True,  True])
     """
     xp = array_namespace(x)
-    return xp.ones((x.shape[0], 1, x.shape[2]), dtype=xp.bool, device=device(x))
+    return common_if((), xp.ones((x.shape[0], 1, x.shape[2]), dtype=xp.bool, device=device(x)))
 
 
 def floor_power_of_two(x: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.arrays import Array, array_namespace, common_if, is_numpy
 from certibit.data.errors import Refusal
 from certibit.solvers.libraries import like
 
@@ -43,6 +43,8 @@ def each(function: Callable[..., Array], first: S, *others: S) -> S:
 
 def copy_of(x: Array) -> Array:
     """Return an array with memory of its own; symbols are never written into."""
+    if is_numpy(x):
+        return common_if(x, np.array(x, order="C"))
     if isinstance(x, np.ndarray) or is_cupy_array(x):
         return x.copy()
     return x.clone() if is_torch_array(x) else x
@@ -65,7 +67,7 @@ def take(state: S, runs: NDArray[np.intp]) -> S:
 
 def taken(x: Array, runs: NDArray[np.intp]) -> Array:
     """Return an array at some of the runs, the positions on its last axis."""
-    return array_namespace(x).take(x, like(x, runs), axis=2)
+    return common_if(x, array_namespace(x).take(x, like(x, runs), axis=2))
 
 
 def batch(*owners: Owner) -> int:
@@ -113,9 +115,9 @@ def merge(state: S, runs: NDArray[np.intp], part: S) -> S:
 
 def _put(old: Array, runs: NDArray[np.intp], new: Array) -> Array:
     if is_numpy(old):  # without a choice over a short last axis
-        changed = old.copy()
+        changed = np.array(old, order="C")
         changed[:, :, runs] = new
-        return changed
+        return common_if((old, new), changed)
     xp = array_namespace(old)
     replaced = np.zeros((1, 1, old.shape[2]), dtype=bool)
     replaced[..., runs] = True

@@ -31,20 +31,22 @@ class TimedChannel(Channel):
         """Send C_i(v_i) from every client of the cohort; return the received vectors, (n, d, R)."""
         received = super().uplink(v, cohort)
         bits = self.compressor.layout(v.shape[1]).bits
-        self._clock.sent(self.runs, bits * _entries(self.n, 1, cohort))
+        self._clock.sent(self.runs, bits * _entries(self.n, 1, cohort) + self._told_bits(cohort))
         return received
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
         received = super().send(v, mask)
-        self._clock.sent(self.runs, _NUMBER * _entries(self.n, v.shape[1], mask))
+        entries = _entries(self.n, v.shape[1], mask)
+        self._clock.sent(self.runs, _NUMBER * entries + self._told_bits(mask))
         return received
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         """Send v, (1, d, R), from the server to all clients, 32 bits a number; (1, d, R)."""
         reached = self.reached(v, mask)
         received = super().broadcast(v, mask)
-        self._clock.received(self.runs, _NUMBER * _entries(self.n, v.shape[1], reached))
+        entries = _entries(self.n, v.shape[1], reached)
+        self._clock.received(self.runs, _NUMBER * entries + self._told_bits(reached))
         return received
 
     def downlink(self, v: Array) -> Array:
@@ -53,6 +55,9 @@ class TimedChannel(Channel):
         bits = downward(self.compressor).layout(v.shape[1]).bits
         self._clock.received(self.runs, bits * _entries(self.n, 1, None))
         return received
+
+    def _told_bits(self, mask: Array | None) -> EachClient | int:
+        return 0 if mask is None else self.positions(mask)
 
     @property
     def _clock(self) -> TimedLedger:

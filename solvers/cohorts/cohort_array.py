@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
 from certibit.solvers.cohorts.crowd import NOBODY, Crowd, VectorsOfClients
 from certibit.solvers.cohorts.delayed import Delayed
@@ -51,6 +52,8 @@ class CohortArray(NDArrayOperatorsMixin):
     """
 
     device = "cpu"
+    common = False
+    """Whether it is a mask that was drawn, or was computed from such masks alone."""
 
     def __init__(self, crowd: Crowd, rows: Any, others: Others, of_clients: bool) -> None:
         self.crowd, self.others, self.of_clients = crowd, others, of_clients
@@ -64,6 +67,11 @@ class CohortArray(NDArrayOperatorsMixin):
     def shared(crowd: Crowd, x: NDArray[Any], of_clients: bool = False) -> "CohortArray":
         """Return a vector (1, d, 1) of the server, or one that all clients have alike."""
         return CohortArray(crowd, x, x, of_clients)
+
+    def drawn(self) -> "CohortArray":
+        """Return the same array, as a mask that was drawn."""
+        self.common = True
+        return self
 
     @staticmethod
     def kept(crowd: Crowd, vectors: VectorsOfClients) -> "CohortArray":
@@ -198,15 +206,18 @@ class CohortArray(NDArrayOperatorsMixin):
         crowd = self.crowd
         inside = [_of_cohort(x, crowd) for x in inputs]
         rows = crowd.each(function, inside)
+        common = all(getattr(x, "common", is_common(x)) for x in inputs)
         if not any(_has_clients(x, crowd) for x in inputs):
-            return CohortArray.shared(crowd, rows)
+            shared = CohortArray.shared(crowd, rows)
+            return shared.drawn() if common else shared
         if others is None:
             outside = [_of_others(x, crowd) for x in inputs]
             if all(x is y for x, y in zip(inside, outside, strict=True)):
                 others = rows
             elif not any(x is None or isinstance(x, VectorsOfClients) for x in outside):
                 others = function(*outside)
-        return CohortArray(crowd, rows, others, True)
+        found = CohortArray(crowd, rows, others, True)
+        return found.drawn() if common else found
 
 
 class Namespace:

@@ -77,7 +77,7 @@ class CohortChannel:
             numbers: Draw = lambda clients: shared  # noqa: E731
         else:
             numbers = self.streams.of_clients("compressor", self.n, count)
-        bits = compressor.layout(d).bits
+        bits = self.whole.message_bits(compressor, d)
         self.ledger.up(_EVERYONE, self._counted(cohort) * bits, self.n * bits)
         return self._arrived(self._sent(v, compressor, numbers), cohort)
 
@@ -102,7 +102,7 @@ class CohortChannel:
         d, compressor = v.shape[1], downward(self.whole.compressor)
         numbers = (1, compressor.uniforms(d))
         uniforms = self.streams.uniform("downlink", _EVERYONE, numbers)
-        self.ledger.down(_EVERYONE, self.n * compressor.layout(d).bits)
+        self.ledger.down(_EVERYONE, self.n * self.whole.message_bits(compressor, d))
         return CohortArray.shared(self.crowd, self._received(v.rows, compressor, uniforms))
 
     def talking(self, schedule: Schedule, iteration: int) -> bool:
@@ -111,7 +111,7 @@ class CohortChannel:
 
     def coin(self, p: float) -> CohortArray:
         """Toss one coin; (1, 1, 1) bool."""
-        return CohortArray.shared(self.crowd, self.whole.coin(p))
+        return CohortArray.shared(self.crowd, self.whole.coin(p)).drawn()
 
     def client_coins(self, q: Sequence[float]) -> CohortArray:
         """Toss a coin on every client, true with probability q_i; (n, 1, 1) bool."""
@@ -121,13 +121,13 @@ class CohortChannel:
         rows = self.crowd.rows(
             lambda clients: numbers(clients) < chances[clients], like=np.empty((0, 1, 1), bool)
         )
-        return CohortArray(self.crowd, rows, None, True)
+        return CohortArray(self.crowd, rows, None, True).drawn()
 
     def cohort(self, m: int) -> CohortArray:
         """Draw a uniformly random set of m clients, unless it is drawn already; (n, 1, 1) bool."""
         self.draw(m)
         inside, outside = np.ones((1, 1, 1), bool), np.zeros((1, 1, 1), bool)
-        return CohortArray(self.crowd, inside, outside, True)
+        return CohortArray(self.crowd, inside, outside, True).drawn()
 
     def draw(self, m: int) -> None:
         """Draw the m clients of the round, unless they are drawn already."""
@@ -160,7 +160,7 @@ class CohortChannel:
             lambda some: template[place[np.searchsorted(crowd.clients, some)], :, None],
             like=np.empty((0, d, 1), bool),
         )
-        return CohortArray(crowd, rows, np.zeros((1, d, 1), bool), True)
+        return CohortArray(crowd, rows, np.zeros((1, d, 1), bool), True).drawn()
 
     def _sent(self, v: CohortArray, compressor: Compressor, numbers: Draw) -> Any:
         """Return what is received from every client, by way of messages that are stored."""
@@ -213,6 +213,11 @@ class CohortChannel:
                     "this method without by_cohort"
                 )
             return self.n * d
+        if not mask.common:
+            raise Refusal(
+                "a mask that depends on data is sent; with by_cohort only masks that were drawn "
+                "are counted: run this method without by_cohort"
+            )
         times, outside = d // mask.shape[1], self.n - self.crowd.size
         return times * (int(self.crowd.total(mask.known).sum()) + outside * entries_outside(mask))
 

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.solvers.compressors.wire import Layout, Message
+from certibit.solvers.compressors.wire import Layout, Message, Shared
+
+_SINGLE, _TINY = 1e-5, 1e-30
+"""Rounding of a message to 32-bit floats, relative to its largest number, and to this at least."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,51 @@ class Compressor(ABC):
 
         For a biased compressor this is its whole error, bias included.
         """
+
+
+def require_true_layout(compressor: Compressor, d: int, *vectors: NDArray[np.float64]) -> Layout:
+    """Return the layout of a compressor's messages, once messages have gone through their bytes.
+
+    These are the messages of some vectors (d,) and of two random ones.
+
+    Raises
+    ------
+    Refusal
+        If bits are negative, or the bytes do not decode to the message, or a shared number depends
+        on the vector.
+    """
+    layout, generator = compressor.layout(d), np.random.default_rng(0)
+    counts = [
+        layout.bits,
+        *(number for field, count in layout.fields for number in (field.width, count)),
+    ]
+    if any(not isinstance(number, int) or number < 0 for number in counts):
+        raise Refusal(
+            f"the layout of {compressor.name!r} has {layout.bits} bits, of widths and counts "
+            f"{counts[1:]}; give integers of at least 0"
+        )
+    uniforms, kept = generator.random((1, compressor.uniforms(d), 1)), None
+    for vector in (*generator.standard_normal((2, d)), *vectors):
+        message = compressor.message(vector[None, :, None], uniforms)
+        fields = zip(layout.fields, message, strict=False)
+        shared = tuple(np.asarray(x) for (field, _), x in fields if isinstance(field, Shared))
+        payload = layout.encode(message)
+        sent, received = (
+            np.asarray(compressor.vector(numbers, d))
+            for numbers in (message, layout.decode(payload, shared))
+        )
+        kept = shared if kept is None else kept
+        off = float(np.max(np.abs(sent - received), initial=0.0))
+        fits = sent.shape == (1, d, 1) and off <= _SINGLE * np.max(np.abs(sent), initial=_TINY)
+        same = all(map(np.array_equal, kept, shared))
+        if not (fits and same and payload.shape[1] == -(-layout.bits // 8)):
+            raise Refusal(
+                f"a message of {compressor.name!r} is not what its layout of {layout.bits} bits "
+                f"makes of it: {8 * payload.shape[1]} bits in bytes, off by {off:.3g} when decoded"
+                f"{'' if same else ', with shared numbers that depend on the vector'}; let layout "
+                "name all numbers that the receiver needs"
+            )
+    return layout
 
 
 @dataclass(frozen=True)

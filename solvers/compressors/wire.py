@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.solvers.libraries import host, like
 
@@ -368,6 +368,46 @@ class Layout:
         )
 
 
+def position_bits(numbers: Array, d: int) -> Array:
+    """Bits of the positions of some of d entries, of each of the numbers of entries."""
+    count, index = Index(d + 1).width, Index(d).width
+    xp = array_namespace(numbers)
+    return count + xp.minimum(numbers * index, xp.full_like(numbers, d))
+
+
+def position_layout(number: int, d: int) -> Layout:
+    """Return the layout of the positions of some of d entries: the number, then where they are.
+
+    That is in the form that is shorter: their indices, or a sign for each of the d entries.
+    """
+    listed = number * Index(d).width <= d
+    return Layout(((Index(d + 1), 1), (Index(d), number) if listed else (Sign(), d)))
+
+
+def encode_positions(chosen: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Pack the positions where an array (d,) is true into bytes."""
+    places, d = np.flatnonzero(chosen), chosen.size
+    layout = position_layout(places.size, d)
+    field, _ = layout.fields[1]
+    where = 1 - 2 * chosen if isinstance(field, Sign) else places
+    count = np.array([places.size])
+    return layout.encode((count[None, :, None], where[None, :, None]))[0, :, 0]
+
+
+def decode_positions(payload: NDArray[np.uint8], d: int) -> NDArray[np.bool_]:
+    """Unpack what :func:`encode_positions` made of an array (d,)."""
+    width = Index(d + 1).width
+    number = _to_codes(np.unpackbits(payload)[None, None, :width], 1)[0, 0, 0]
+    layout = position_layout(int(number), d)
+    _, where = layout.decode(payload[None, :, None])
+    if isinstance(layout.fields[1][0], Sign):
+        signs: NDArray[np.bool_] = where[0, :, 0] < 0
+        return signs
+    chosen = np.zeros(d, dtype=bool)
+    chosen[where[0, :, 0]] = True
+    return chosen
+
+
 _INFINITY, _QUIET = 0x7F800000, 0x7FC00000
 """As 32-bit floats: infinity, and the first not-a-number that is quiet."""
 
@@ -403,7 +443,7 @@ def _to_bits(codes: Codes, width: int) -> NDArray[np.uint8]:
 def _to_codes(bits: NDArray[np.uint8], count: int) -> Codes:
     """Bits (n, R, count * width), the highest first, to codes (n, count, R)."""
     n, runs, length = bits.shape
-    width = length // count
+    width = length // max(count, 1)
     padded = np.zeros((n, runs, count, 64), dtype=np.uint8)
     padded[..., 64 - width :] = bits.reshape(n, runs, count, width)
     codes = np.packbits(padded, axis=3).view(">u8")[..., 0]

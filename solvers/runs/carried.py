@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, common_if, is_common
 from certibit.data.files.archive import Arrays
 from certibit.solvers.libraries import host, like
 from certibit.solvers.runs.trace import Column, require, require_columns
@@ -155,7 +155,9 @@ def _write_state(state: S) -> dict[str, NDArray[Any]]:
     for field in fields(state):
         x = host(getattr(state, field.name))
         order = np.argsort([-stride for stride in x.strides], kind="stable")
-        written |= {field.name: x.transpose(order), f"{field.name}.axes": np.argsort(order)}
+        written |= {field.name: np.asarray(x).transpose(order)}
+        written |= {f"{field.name}.axes": np.argsort(order)}
+        written |= {f"{field.name}.common": np.array(is_common(x))}
     return written
 
 
@@ -169,10 +171,11 @@ def _read_state(start: S, written: Arrays, runs: int) -> S:
 
 
 def _read_field(name: str, start: Array, written: Arrays) -> Array:
-    x, axes = written[name], written[f"{name}.axes"]
+    x, axes, common = (written[f"{name}{part}"] for part in ("", ".axes", ".common"))
+    _require_array(f"{name}.common", common, bool)
     require(x.dtype.kind in "biuf", f"its {name} has no numbers")
     require(np.array_equal(np.sort(axes), np.arange(x.ndim)), f"its {name} has other axes")
-    return like(start, x.transpose(axes))
+    return like(start, common_if((), x.transpose(axes)) if common else x.transpose(axes))
 
 
 def _named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -186,4 +189,4 @@ def _under(prefix: str, written: Arrays) -> dict[str, NDArray[Any]]:
 
 def _require_array(name: str, array: NDArray[Any], kind: Any, *shape: int) -> None:
     fits = array.dtype == kind and array.shape == shape
-    require(fits, f"its {name} does not fit {shape[0]} runs")
+    require(fits, f"its {name} does not fit these runs")

@@ -7,7 +7,8 @@ runs are computed, and a :class:`~certibit.solvers.simulation.turn.Turn` masks t
 communicate.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,12 +16,19 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.arrays import Array, array_namespace, common_if, is_common, is_numpy
+from certibit.data.errors import Refusal
 from certibit.data.problem import require_vectors
 from certibit.solvers.backend import masked
-from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.base import Compressor, require_true_layout
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.wire import (
+    Layout,
+    decode_positions,
+    encode_positions,
+    position_bits,
+)
 from certibit.solvers.libraries import host, like
 from certibit.solvers.method import Every, Schedule, require_probability
 from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
@@ -36,6 +44,10 @@ from certibit.solvers.simulation.turn import Runs, Turn, some_of
 from certibit.solvers.state import copy_of
 
 _UNCOMPRESSED = Identity()
+_LARGEST = 1e30
+"""The largest number of a vector whose message is compared with its bytes, which round it."""
+_REMEMBERED = 16
+"""Masks on a device that are remembered."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,9 @@ class Channel:
 
     Coins, cohorts and masks come from a seed that clients and server share: they cost no bits.
     A mask is a bool array (n, 1, R) of clients or (n, d, R) of their entries; nothing is sent
-    outside the mask, and 0 is received there.
+    outside the mask, and 0 is received there. The positions of any mask but those drawn here and
+    their combinations are sent, too, and counted: a bit of every client, or of k among d entries
+    ceil(log2(d + 1)) bits and min(d, k ceil(log2 d)) more. On a device such a mask is refused.
 
     Parameters
     ----------
@@ -75,6 +89,8 @@ class Channel:
     catch_up: bool = False
     _heard: list[Array] = field(default_factory=list, repr=False)
     _moved: dict[bytes, Array] = field(default_factory=dict, repr=False)
+    _layouts: dict[tuple[str, int], Layout] = field(default_factory=dict, repr=False)
+    _drawn: deque[Array] = field(default_factory=lambda: deque(maxlen=_REMEMBERED), repr=False)
 
     def at(self, runs: Runs) -> "Channel":
         """Narrow to some of the runs served, given by their positions among these."""
@@ -87,7 +103,9 @@ class Channel:
         if cohort is None:
             self.ledger.up(self.runs, n * bits)
             return received
-        self.ledger.up(self.runs, bits * let_through(cohort, (n, 1, runs)), n * bits)
+        sent = bits * let_through(cohort, (n, 1, runs))
+        cohort, told = self._told(cohort, n)
+        self.ledger.up(self.runs, sent + told, n * bits)
         return masked(cohort, received)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
@@ -100,7 +118,8 @@ class Channel:
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         """Send v, (1, d, R), from the server to all clients, 32 bits a number; (1, d, R).
 
-        With a mask, only these clients (and entries) are sent to; all of v is given back.
+        With a mask, only these clients (and entries) are sent to; all of v is given back, but of
+        a mask for all clients that was not drawn here only the entries that are sent.
         """
         mask = self.reached(v, mask)
         self._require(v, 1)
@@ -110,7 +129,10 @@ class Channel:
             self.ledger.down(self.runs, bits * self.n)
         else:
             served = let_through(mask, (self.n, *v.shape[1:]))
-            self.ledger.down(self.runs, served * (bits // v.shape[1]))
+            known, (mask, told) = self._is_known(mask), self._told(mask, self.n)
+            self.ledger.down(self.runs, served * (bits // v.shape[1]) + told)
+            if mask.shape[0] == 1 and not known:
+                received = masked(mask, received)
         return received
 
     def reached(self, v: Array, mask: Array | None) -> Array | None:
@@ -142,13 +164,13 @@ class Channel:
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""
         require_probability("the probability of a coin", p)
-        return self._shared("coin", 1) < p
+        return self._known(self._shared("coin", 1) < p)
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss a coin on every client, true with probability q_i; (n, 1, R) bool."""
         chances = np.asarray(q)[:, None, None]
         require_probability("the probability of a client's coin", chances)
-        return self._shared("client coins", self.n) < self._once(chances)
+        return self._known(self._shared("client coins", self.n) < self._once(chances))
 
     def cohort(self, m: int) -> Array:
         """Draw a uniformly random set of m clients; (n, 1, R) bool.
@@ -163,9 +185,9 @@ class Channel:
             members = members_drawn(host(self._shared("cohort", m)[:, 0, :]), self.n)
             mask = np.zeros((self.n, 1, members.shape[1]), dtype=bool)
             np.put_along_axis(mask[:, 0, :], members, True, axis=0)
-            return like(self.template, mask)
+            return self._known(like(self.template, mask))
         ranks = self._ranks("cohort", 0.0)
-        return (ranks < m)[:, None, :]
+        return self._known((ranks < m)[:, None, :])
 
     def ownership(self, s: int, cohort: Array | None = None) -> Array:
         """Draw the masks of CompressedScaffnew: every entry has s owners in the cohort.
@@ -179,9 +201,9 @@ class Channel:
         rows = self._rows(s, members)
         ranks = self._ranks("ownership", outside)
         if is_numpy(ranks):
-            return np.ascontiguousarray(np.moveaxis(rows[ranks], 2, 1))
+            return self._known(np.ascontiguousarray(np.moveaxis(rows[ranks], 2, 1)))
         taken = xp.take(rows, xp.reshape(ranks, (-1,)), axis=0)
-        return xp.permute_dims(xp.reshape(taken, (*ranks.shape, -1)), (0, 2, 1))
+        return self._known(xp.permute_dims(xp.reshape(taken, (*ranks.shape, -1)), (0, 2, 1)))
 
     def _rows(self, s: int, members: Array | int) -> Array:
         """Return the columns of the template as rows, and empty ones for the others: (n, d)."""
@@ -191,6 +213,45 @@ class Channel:
         xp, there = array_namespace(self.template), device(self.template)
         entry, place = xp.arange(d, device=there), xp.arange(self.n, device=there)
         return owned(entry[None, :], place[:, None], s, d, members)
+
+    def _known(self, mask: Array) -> Array:
+        """Return a mask that was drawn here, as one that all know."""
+        if is_numpy(mask):
+            return common_if((), np.asarray(mask))
+        self._drawn.append(mask)
+        return mask
+
+    def _is_known(self, mask: Array) -> bool:
+        """Whether a mask was drawn here, or combined of such; on a device, or is the opposite."""
+        if is_numpy(mask):
+            return is_common(mask)
+        alike = [drawn for drawn in self._drawn if drawn.shape == mask.shape]
+        if any(mask is drawn for drawn in alike):
+            return True
+        xp = array_namespace(mask)
+        if not any(bool(xp.all(mask == ~drawn)) for drawn in alike):
+            raise Refusal(
+                "a mask that depends on data, or several, is no mask of a run on a device; choose "
+                "the library numpy"
+            )
+        return True
+
+    def positions(self, mask: Array) -> Array:
+        """Return the bits of the positions of a mask, of every sender: 0 if all know it; (n, R)."""
+        if self._is_known(mask):
+            return np.zeros((1, 1), dtype=np.int64)
+        return position_bits(np.count_nonzero(mask, axis=1), mask.shape[1])
+
+    def _told(self, mask: Array, senders: int) -> tuple[Array, Bits]:
+        """Return a mask as its receiver has it, and the bits of its positions: 0, or (R,)."""
+        if self._is_known(mask):
+            return mask, 0
+        d, bits = mask.shape[1], senders // len(mask) * self.positions(mask).sum(axis=0)
+        if self.wire:
+            columns = np.moveaxis(mask, 1, 2).reshape(-1, d)
+            read = [decode_positions(encode_positions(chosen), d) for chosen in columns]
+            mask = np.moveaxis(np.reshape(read, (len(mask), -1, d)), 2, 1)
+        return mask, bits
 
     def _shared(self, purpose: str, count: int) -> Array:
         return self.streams.uniform(purpose, self.runs, (count, 1))
@@ -210,7 +271,12 @@ class Channel:
         return self._moved[values.tobytes()]
 
     def _require(self, v: Array, senders: int) -> None:
-        """Refuse what is not one vector of every sender and run."""
+        """Refuse what is not one vector of numbers of every sender and run."""
+        if not str(getattr(v, "dtype", "")).endswith(("float32", "float64")):
+            raise Refusal(
+                f"{getattr(v, 'dtype', type(v).__name__)} is no type of a message; send float32 or "
+                "float64 numbers (n, d, R)"
+            )
         require_vectors(v, (senders,), self.template.shape[1], len(self.runs))
 
     def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
@@ -219,8 +285,20 @@ class Channel:
         self._require(v, senders)
         d, senders = v.shape[1], 1 if compressor.shared else senders
         uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
+        bits = self.message_bits(compressor, d, lambda: host(v[:1, :, :1]))
         received = self._received(v, compressor, uniforms)
-        return _apart(received, v), compressor.layout(d).bits
+        return _apart(received, v), bits
+
+    def message_bits(
+        self, compressor: Compressor, d: int, first: Callable[[], NDArray[Any]] | None = None
+    ) -> int:
+        """Return the bits of one sender's message, which the first one is compared with."""
+        key = compressor.name, d
+        if key not in self._layouts:
+            vectors = np.empty((1, d, 0)) if first is None else first().astype(np.float64)
+            exact = [x for x in vectors[0].T if np.abs(x).max() < _LARGEST]
+            self._layouts[key] = require_true_layout(compressor, d, *exact)
+        return self._layouts[key].bits
 
     def _received(self, v: Array, compressor: Compressor, uniforms: Array) -> Array:
         d, message = v.shape[1], compressor.message(v, uniforms)
@@ -236,7 +314,8 @@ class Channel:
         if mask is None:
             return _apart(received, v), senders * layout.bits
         entries = let_through(mask, v.shape)
-        return masked(mask, received), entries * (layout.bits // d)
+        mask, told = self._told(mask, senders)
+        return masked(mask, received), entries * (layout.bits // d) + told
 
 
 def _apart(received: Array, v: Array) -> Array:

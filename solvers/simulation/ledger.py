@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.errors import Refusal
 from certibit.solvers.registry import on_device
 from certibit.solvers.simulation.turn import Runs, Turn
 
@@ -73,9 +74,24 @@ def ledger_of(everyone: Runs) -> Ledger:
 
 
 def let_through(mask: Array, shape: tuple[int, ...]) -> Array:
-    """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
+    """Count what a mask, stretched to a shape, lets through in every run: (R,).
+
+    Raises
+    ------
+    Refusal
+        If it is no array of bool, or does not stretch to the shape.
+    """
+    sizes, kind = tuple(getattr(mask, "shape", ())), getattr(mask, "dtype", type(mask).__name__)
+    fits = len(sizes) == 3 and all(
+        size in (1, most) for size, most in zip(sizes, shape, strict=False)
+    )
+    if not fits or kind != array_namespace(mask).bool:
+        raise Refusal(
+            f"a mask of {kind} {sizes} does not fit {tuple(shape)}; give an array of bool with 1 "
+            "or as many clients, entries and runs"
+        )
     times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
     if is_numpy(mask) and mask.shape[2] == shape[2]:
-        return times * mask.sum(axis=(0, 1))
+        return times * np.asarray(mask).sum(axis=(0, 1))
     xp = array_namespace(mask)
     return xp.broadcast_to(times * xp.count_nonzero(mask, axis=(0, 1)), shape[2:])

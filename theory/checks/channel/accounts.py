@@ -1,12 +1,16 @@
 """Checks that the ledger counts the bits sent, and that the bytes decode to what is received."""
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, is_common
 from certibit.data.mini_batch import MiniBatch
 from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.wire import encode_positions
 from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
@@ -24,11 +28,14 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check the ledger against the bytes of the messages, and that the server answers.
 
     Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
-    outside the cohort that was drawn send nothing. The value is the number of bits and gradients by
-    which the ledger is wrong, plus the number of other errors.
+    outside the cohort that was drawn send nothing. Where the server has received the same, what
+    is sent next must have the same shape and the same masks, whatever the gradients are: what
+    depends on them has to be in a message. The value is the number of bits and gradients by which
+    the ledger is wrong, plus the number of other errors.
     """
     channel, oracle = simulated_world(experiment, [seed])
-    scales, counter = _Scales(with_pace(channel, _PACE)), _Counter(oracle)
+    calls: list[_Call] = []
+    scales, counter = _Scales(with_pace(channel, _PACE), calls), _Counter(oracle)
     state = _rounds(experiment, counter, scales)
     ledger = channel.ledger
     up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
@@ -38,6 +45,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     received = _rounds(experiment, wired_oracle, with_pace(wired, _PACE))
     agrees = difference(received, state) <= 1e-4 * (1 + size(state))
     agrees = agrees and np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits)
+    told = [_depends_on_data(experiment, seed, calls, change) for change in _CHANGES]
     found = [
         (off, f"{up} bits up are counted, and the messages have {scales.least} to {scales.most}"),
         (abs(down - scales.down), f"{down} bits down are counted, and {scales.down} are broadcast"),
@@ -45,6 +53,8 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
          f"{gradients} gradients are counted, and {counter.counted} are asked for"),
         (scales.strangers, f"{scales.strangers} messages come from outside the cohort"),
         (silent, "the server answers nothing: communicate must broadcast what the clients use"),
+        (sum(map(bool, told)), f"{next(filter(None, told), '')} depends on gradients that were not "
+         "sent, and so tells the receiver of them for nothing"),
         (not agrees, "a run whose messages are sent as bytes ends in another state"),
     ]  # fmt: skip
     _, what = worst_of(found)
@@ -61,18 +71,97 @@ def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
     return state
 
 
+_CHANGES: tuple[Callable[[Array], Array], ...] = (
+    lambda g: -g,
+    lambda g: 0.0 * g,
+    lambda g: 1e6 * g,
+    lambda g: g[:, ::-1, :] + np.sqrt(np.mean(g * g)) * np.cos(np.arange(g.size)).reshape(g.shape),
+)
+"""Other gradients."""
+
+
+@dataclass
+class _Call:
+    """What a receiver knows of a call of the channel beforehand, and what it receives."""
+
+    name: str
+    known: Any
+    received: Any
+
+
+class _UnlikeError(Exception):
+    """A call whose receiver would have to know more."""
+
+
+def _depends_on_data(
+    experiment: ConvexExperiment, seed: int, calls: list[_Call], change: Callable[[Array], Array]
+) -> str:
+    """Return which call is another one with other gradients but the same messages; "" if none."""
+    channel, oracle = simulated_world(experiment, [seed])
+    replay = iter(calls)
+    scales = _Scales(with_pace(channel, _PACE), [], replay)
+    with np.errstate(all="ignore"), suppress(Exception):  # a method may refuse such gradients
+        try:
+            _rounds(experiment, _Changed(oracle, change), scales)
+        except _UnlikeError as unlike:
+            return str(unlike)
+        return f"whether there is a {left.name}" if (left := next(replay, None)) else ""
+    return ""
+
+
+class _Changed(Wrapped):
+    """Other gradients."""
+
+    def __init__(self, inner: Any, change: Callable[[Array], Array]) -> None:
+        super().__init__(inner)
+        self.change = change
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        return self.change(self.inner.grad(x, active=active, sample=sample))
+
+
 class _Scales(Wrapped):
-    """A channel of one run that weighs what is sent by itself: bits from the lengths in bytes."""
+    """A channel of one run that weighs what is sent by itself: bits from the lengths in bytes.
+
+    Calls are noted, or compared with those of another run, whose messages are then received.
+    """
 
     inner: Channel
 
-    def __init__(self, inner: Channel) -> None:
+    def __init__(
+        self, inner: Channel, calls: list[_Call], replay: Iterator[_Call] | None = None
+    ) -> None:
         super().__init__(inner)
+        self.calls, self.replay = calls, replay
         self.least = self.most = self.down = self.strangers = 0
         self.members: Array = True
 
+    def _called(self, name: str, x: Any, received: Array, mask: Any = None) -> Array:
+        """Note a call with what its receiver knows of it, or compare it; return what arrives."""
+        common = mask is None or is_common(mask)
+        shown = np.asarray(mask).tobytes() if common else "data"
+        known = (getattr(x, "shape", repr(x)), getattr(mask, "shape", None), shown)
+        if self.replay is None:
+            self.calls.append(_Call(name, known, received))
+            return received
+        call = next(self.replay, None)
+        if call is None or call.name != name:
+            raise _UnlikeError(f"whether there is a {name}")
+        if call.known != known:
+            raise _UnlikeError(f"the argument, the shape or the mask of a {name}")
+        return call.received
+
+    def coin(self, p: Any) -> Array:
+        return self._called("coin", np.asarray(p).tolist(), self.inner.coin(p))
+
+    def client_coins(self, q: Any) -> Array:
+        return self._called("coin", np.asarray(q).tolist(), self.inner.client_coins(q))
+
+    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+        return self._called("choice of owners", s, self.inner.ownership(s, cohort), cohort)
+
     def cohort(self, m: int) -> Array:
-        self.members = self.inner.cohort(m)
+        self.members = self._called("cohort", m, self.inner.cohort(m))
         return self.members
 
     def _admit(self, senders: Array) -> None:
@@ -87,26 +176,38 @@ class _Scales(Wrapped):
         self._admit(senders)
         self.most += int(senders.sum()) * 8 * payload.shape[1]
         self.least += int(senders.sum()) * max(0, 8 * payload.shape[1] - 7)
-        return self.inner.uplink(v, cohort)
+        self._positions(cohort, n)
+        return self._called("message", v, self.inner.uplink(v, cohort), cohort)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         entries = np.broadcast_to(True if mask is None else mask, v.shape)
         self._admit(entries)
         bits = 32 * int(entries.sum())
         self.most, self.least = self.most + bits, self.least + bits
-        return self.inner.send(v, mask)
+        self._positions(mask, v.shape[0])
+        return self._called("message", v, self.inner.send(v, mask), mask)
+
+    def _positions(self, mask: Array | None, senders: int) -> None:
+        """Weigh the positions of a mask that depends on data, from every sender."""
+        if mask is not None and not is_common(mask):
+            for row in np.broadcast_to(mask, (senders, *mask.shape[1:])):
+                size = encode_positions(row[:, 0]).size
+                self.most, self.least = self.most + 8 * size, self.least + 8 * size - 7
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         shape = (self.inner.n, *v.shape[1:])
         self.down += 32 * int(np.broadcast_to(True if mask is None else mask, shape).sum())
-        return self.inner.broadcast(v, mask)
+        if mask is not None:
+            each = self.inner.positions(mask)
+            self.down += int(np.broadcast_to(each, (self.inner.n, 1)).sum())
+        return self._called("broadcast", v, self.inner.broadcast(v, mask), mask)
 
     def downlink(self, v: Array) -> Array:
         compressor, d = downward(self.inner.compressor), v.shape[1]
         layout, uniforms = compressor.layout(d), np.zeros((1, compressor.uniforms(d), 1))
         layout.encode(compressor.message(v, uniforms))
         self.down += self.inner.n * layout.bits
-        return self.inner.downlink(v)
+        return self._called("broadcast", v, self.inner.downlink(v))
 
 
 class _Counter(Wrapped):

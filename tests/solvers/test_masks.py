@@ -1,0 +1,255 @@
+"""Masks that depend on data are sent and counted; those that the channel gave are free."""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certibit import Budget, Experiment, Method, Needs, Quadratic, everyone, mean, run
+from certibit.data.arrays import is_common
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.wire import (
+    decode_positions,
+    encode_positions,
+    position_bits,
+)
+from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.theory.checks.channel.accounts import accounts
+
+N, D = 3, 4
+
+
+@dataclass(frozen=True)
+class State:
+    x: Any
+
+
+@dataclass(frozen=True)
+class Sending(Method):
+    """Gradient descent; subclasses say what is sent of the gradients."""
+
+    gamma: float = 0.05
+
+    name, needs = "sending", Needs()
+
+    def start(self, x, problem, channel):
+        return State(x)
+
+    def communicate(self, s, problem, channel):
+        received = self.sent(problem.grad(s.x), channel)
+        return State(channel.broadcast(s.x - self.gamma * mean(received)))
+
+    def sent(self, v, channel):
+        return channel.send(v)
+
+
+def world(R=2):
+    problem = Quadratic.random(N, D, mu=1.0, L=10.0)
+    return simulated_world(Experiment.of(Sending(), problem), range(R))[0]
+
+
+KNOWN = {
+    "coin": lambda c: c.coin(0.5),
+    "client coins": lambda c: c.client_coins((0.5,) * N),
+    "cohort": lambda c: c.cohort(2),
+    "owners": lambda c: c.ownership(2),
+    "everyone": lambda c: everyone(np.zeros((N, D, 2))),
+}
+COMBINED = {
+    "itself": lambda m, o: m,
+    "the others": lambda m, o: ~m,
+    "and": lambda m, o: m & o,
+    "or True": lambda m, o: m | True,
+    "unlike": lambda m, o: m ^ o,
+    "where": lambda m, o: np.where(o, m, ~m),
+    "stretched": lambda m, o: np.broadcast_to(m, (N, D, 2)),
+    "some": lambda m, o: m[:, :1, :],
+    "reshaped": lambda m, o: m.reshape(m.shape),
+    "as numbers": lambda m, o: m.astype(float) > 0,
+    "in place": lambda m, o: m.__iand__(o),
+}
+
+
+@pytest.mark.parametrize(("mask", "combined"), [*product(KNOWN, COMBINED)])
+def test_masks_of_the_channel_and_their_combinations_are_free(mask, combined):
+    channel = world()
+    chosen = COMBINED[combined](KNOWN[mask](channel), channel.client_coins((0.5,) * N))
+    received = channel.send(np.ones((N, D, 2)), chosen)
+    counted = 32 * np.broadcast_to(chosen, received.shape).sum(axis=(0, 1))
+    np.testing.assert_array_equal(channel.ledger.uplink_bits, counted)
+
+
+OF_DATA = {
+    "entries": lambda v, c: v > 0,
+    "clients": lambda v, c: v[:, :1] > 0,
+    "all alike": lambda v, c: v[:1, :1] > 0,
+    "shared entries": lambda v, c: v[:1] > 0,
+    "with a coin": lambda v, c: (v > 0) & c.coin(0.5),
+    "chosen by data": lambda v, c: np.where(v > 0, c.cohort(2), c.cohort(1)),
+    "a row chosen by data": lambda v, c: c.cohort(2)[np.argsort(v[:, 0, 0])],
+    "in place": lambda v, c: c.client_coins((1.0,) * N).__iand__(v > 0),
+    "a changed copy": lambda v, c: np.copyto(m := c.cohort(2).copy(), v[:, :1] > 0) or m,
+    "a scalar of data": lambda v, c: c.cohort(3) & (v[0, 0, 0] > 0),
+    "none": lambda v, c: v > np.inf,
+}
+
+
+@pytest.mark.parametrize(("name", "wire"), [*product(OF_DATA, (False, True))])
+def test_the_positions_of_other_masks_are_counted_as_bytes_that_decode(name, wire):
+    problem = Quadratic.random(N, D, mu=1.0, L=10.0)
+    channel, _ = simulated_world(Experiment.of(Sending(), problem), range(2), wire)
+    v = np.random.default_rng(1).standard_normal((N, D, 2))
+    mask = OF_DATA[name](v, channel)
+    assert not is_common(mask)
+    received = channel.send(v, mask)
+    whole = np.broadcast_to(mask, v.shape)
+    np.testing.assert_allclose(received, np.where(whole, v, 0), rtol=1e-6)
+    d = mask.shape[1]
+    rows = np.moveaxis(np.broadcast_to(mask, (N, d, 2)), 1, 2)
+    told = np.array([[position_bits(np.sum(row), d) for row in rows_of] for rows_of in rows])
+    np.testing.assert_array_equal(
+        channel.ledger.uplink_bits, 32 * whole.sum(axis=(0, 1)) + told.sum(axis=0)
+    )
+    assert (told > 0).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 40])
+def test_positions_decode_from_as_many_bits_as_are_counted(d):
+    generator = np.random.default_rng(d)
+    for k in range(d + 1):
+        chosen = np.zeros(d, bool)
+        chosen[generator.permutation(d)[:k]] = True
+        payload = encode_positions(chosen)
+        np.testing.assert_array_equal(decode_positions(payload, d), chosen)
+        assert payload.size == -(-int(position_bits(np.array(k), d)) // 8)
+
+
+def test_a_cohort_of_data_costs_a_bit_of_every_client_and_a_broadcast_too():
+    channel = world()
+    v = np.random.default_rng(1).standard_normal((N, D, 2))
+    far = v[:, :1] > 0
+    channel.uplink(v, far)
+    np.testing.assert_array_equal(channel.ledger.uplink_bits, N + 32 * D * far.sum(axis=(0, 1)))
+    entries = v[:1] > 0
+    told = channel.broadcast(v[:1], entries)
+    np.testing.assert_array_equal(told, np.where(entries, v[:1], 0))
+    number = entries.sum(axis=(0, 1))
+    np.testing.assert_array_equal(
+        channel.ledger.downlink_bits, N * (32 * number + position_bits(number, D))
+    )
+
+
+def test_a_mask_of_the_channel_cannot_be_written_to():
+    mask = world().cohort(2)
+    with pytest.raises(ValueError, match="read-only"):
+        mask[...] = True
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        lambda v, c: c.send(v + 1j * v),
+        lambda v, c: c.send((v * 2**40).astype(np.int64)),
+        lambda v, c: c.send(v[:, :0]),
+        lambda v, c: c.send(v[:1]),
+        lambda v, c: c.uplink(v[0]),
+        lambda v, c: c.send(v[:, :1], v > 0),
+        lambda v, c: c.uplink(v, v > 0),
+        lambda v, c: c.send(v, -np.ones(v.shape, dtype=int)),
+        lambda v, c: c.send(v, v),
+        lambda v, c: c.send(v, True),
+        lambda v, c: c.broadcast(v[:1], -np.ones((N, 1, 2), dtype=int)),
+    ],
+)
+def test_what_would_be_counted_wrongly_is_refused(sent):
+    with pytest.raises(Refusal, match=";"):
+        sent(np.ones((N, D, 2)), world())
+
+
+class Halves(Sending):
+    def sent(self, v, channel):
+        mask = channel.client_coins((0.5,) * N)
+        return channel.send(v, mask) + channel.send(v, ~mask)
+
+
+class Positive(Sending):
+    def sent(self, v, channel):
+        return channel.send(v, v > 0)
+
+
+def test_a_device_refuses_masks_of_data_and_knows_its_own():
+    problem, budget = Quadratic.random(N, D, mu=1.0, L=10.0), Budget(rounds=5)
+    host, device = (
+        run(Halves(), problem, seeds=2, budget=budget, library=library)
+        for library in ("numpy", "array-api-strict")
+    )
+    np.testing.assert_array_equal(host.columns["uplink_bits"], device.columns["uplink_bits"])
+    with pytest.raises(Refusal, match="library numpy"):
+        run(Positive(), problem, seeds=2, budget=budget, library="array-api-strict")
+
+
+class Flow(Sending):
+    def sent(self, v, channel):
+        return channel.send(v) if np.sum(v * v) > 1 else channel.send(0 * v, channel.coin(0.0))
+
+
+class Shape(Sending):
+    def sent(self, v, channel):
+        first = 1 + int(np.argmax(np.abs(v[0, :, 0])))
+        received = np.zeros(v.shape)
+        received[:, :first] = channel.send(v[:, :first])
+        return received
+
+
+class Twice(Sending):
+    def sent(self, v, channel):
+        return channel.send(v) if v[0, 0, 0] > 0 else channel.send(v) + channel.send(0 * v)
+
+
+class Coin(Sending):
+    def sent(self, v, channel):
+        return channel.send(v, channel.coin(float(v[0, 0, 0] > 0)))
+
+
+class Size(Sending):
+    def sent(self, v, channel):
+        return channel.send(v, channel.cohort(1 + int(v[0, 0, 0] > 0)))
+
+
+class Member(Sending):
+    def sent(self, v, channel):
+        mask = channel.client_coins((0.5,) * N)
+        return channel.send(v, mask if v[0, 0, 0] > 0 else ~mask)
+
+
+@pytest.mark.parametrize("method", [Flow, Shape, Twice, Coin, Size, Member])
+def test_the_check_sees_what_python_tells_the_receiver_for_nothing(method):
+    found = accounts(Experiment.of(method(), Quadratic.random(N, D, mu=1.0, L=10.0)))
+    assert not found.holds
+    assert "depends on gradients that were not sent" in found.advice
+
+
+class Sparse(Sending):
+    def sent(self, v, channel):
+        return channel.send(v, v * v * v.shape[1] > np.sum(v * v, axis=1, keepdims=True))
+
+
+class Heard(Sending):
+    """What is sent second follows from what was sent first."""
+
+    def sent(self, v, channel):
+        first = channel.send(v[:, :1])
+        return channel.send(v) if first[0, 0, 0] > 0 else channel.send(v) + 0 * channel.send(v)
+
+
+@pytest.mark.parametrize("method", [Sending, Sparse, Heard])
+def test_the_check_passes_what_is_counted(method):
+    assert accounts(Experiment.of(method(), Quadratic.random(N, D, mu=1.0, L=10.0))).holds
+
+
+def test_sparse_messages_with_masks_of_data_pay_for_their_positions():
+    trace = run(Sparse(), Quadratic.random(N, D, mu=1.0, L=10.0), budget=Budget(rounds=5), seeds=2)
+    numbers = trace.final("uplink_bits") * N
+    assert (numbers % 32 != 0).any()
