@@ -16,6 +16,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 """Gauss's rule on [-1, 1]."""
 _FAR = np.concatenate([[0.0], *(sign * np.geomspace(1e-3, 1e3, 60) for sign in (1, -1))])
 _TARGETS = 50
+_STEP, _JUMPS = 1e-6, 0.1
+"""A step of differences, relative to 1 + |z| or 1 + |z - b|, and the largest share of jumps."""
 _ROUNDING = 1e-9
 _CONVEX = "convex loss and its largest curvature"
 
@@ -94,17 +96,21 @@ class Loss(ABC):
         return xp.where(short, t * t * integral, direct)
 
     def require_smooth(self, b: Array) -> None:
-        """Look at the curvature near and far from 0 and from targets b, (N,).
+        """Look at the functions of the loss near and far from 0 and from targets b, (N,).
+
+        A difference of values over a short step h may differ from the slope by L h/2 and rounding.
+        One of slopes is the curvature, but for a few points where that jumps.
 
         Raises
         ------
         Refusal
-            If it is above the smoothness, or below the least that the loss states, at one of these
-            points; or if the loss computes in less than 64 bits.
+            If at one of these points the slope is no derivative of the value, or the curvature is
+            none of the slope, above the smoothness, or below the least that the loss states; if a
+            function is of fewer than 64 bits, or writes into its arguments.
         """
         z, targets = _looked_at(b)
-        self._require_64_bits(z, targets)
-        with np.errstate(all="ignore"):  # a curvature may overflow far away
+        with np.errstate(all="ignore"):  # a function may overflow far away
+            self._require_derivatives(z, targets)
             found = np.asarray(self.curvature(z, targets)) + 0 * z
         low = -self.weak_convexity
         for place, said, wrong in (
@@ -120,14 +126,43 @@ class Loss(ABC):
                     f"{'loss and the bounds of its curvature' if low else _CONVEX}"
                 )
 
-    def _require_64_bits(self, z: Array, b: Array) -> None:
-        for function in ("value", "slope", "curvature"):
-            with np.errstate(all="ignore"):
-                kind = np.asarray(getattr(self, function)(z, b)).dtype
-            if kind not in (np.float64, np.int64, np.bool_):
+    def _evaluated(self, name: str, *arguments: Array) -> Array:
+        """Return a function of the loss; refuse it if it is coarse or writes into arguments."""
+        own = tuple(x.copy() for x in arguments)
+        found = np.asarray(getattr(self, name)(*own))
+        numbers = np.unique(found[np.isfinite(found)])
+        coarse = numbers.size > _TARGETS and np.array_equal(numbers, numbers.astype(np.float32))
+        if not all(map(np.array_equal, own, arguments)):
+            wrong, remedy = "writes into its arguments", "compute new arrays"
+        elif found.dtype.kind not in "fiu" or found.dtype.itemsize < 8 or coarse:
+            wrong, remedy = f"gives {found.dtype} of 32 bits or fewer", "compute in float64"
+        else:
+            return found + 0.0 * arguments[0]
+        raise Refusal(f"{name} of the loss {self.name} {wrong}; let it {remedy}")
+
+    def _require_derivatives(self, z: Array, b: Array) -> None:
+        """Refuse a slope that is no derivative of the value, and a curvature that is none of it."""
+        there = z + _STEP * (1 + np.minimum(np.abs(z), np.abs(z - b)))
+        h, L, eps = there - z, self.smoothness, 16 * np.finfo(np.float64).eps
+        self._evaluated("divergence", z, h, b)
+        value, slope, curvature = (
+            self._evaluated(name, z, b) for name in ("value", "slope", "curvature")
+        )
+        rise, bend = (self.value(there, b) - value) / h, (self.slope(there, b) - slope) / h
+        size = np.abs(z) + np.abs(b) + 1
+        rounding = eps * (np.abs(value) + np.abs(rise) * h + L * size * size) / h
+        hidden = eps * (np.abs(slope) + L * size) / h
+        for claimed, name, is_, of, allowed, most in (
+            (slope, "slope", rise, "value", 0.501 * L * h + rounding, 0.0),
+            (curvature, "curvature", bend, "slope", 1e-3 * L + hidden, _JUMPS),
+        ):
+            excess = np.abs(claimed - is_) - allowed
+            if np.mean(excess > 0) > most:
+                place = np.nanargmax(excess)
                 raise Refusal(
-                    f"the {function} of the loss {self.name} is {kind} where predictions "
-                    "are float64; compute it in the type of the predictions"
+                    f"the {name} of the loss {self.name} is {claimed.flat[place]:.6g} at "
+                    f"z = {z.flat[place]:.6g} and b = {b.flat[place]:.6g}, where its {of} rises by "
+                    f"{is_.flat[place]:.6g} a unit; give the derivative"
                 )
 
     def require_bounded_below(self, b: Array) -> None:

@@ -163,7 +163,7 @@ def problem(
     choice |= {"seed": seed, "storage": storage}
     counted = isinstance(clients, int | np.integer)
     equal = counted and split.partition(":")[0] != "dirichlet"
-    if isinstance(phi, Logistic) and equal and nonconvex is None:
+    if type(phi) is Logistic and equal and nonconvex is None:
         plain = LogisticRegression.from_data(dataset, int(clients), split=split, **choice)
         return _sampled(plain, noise, batch)
     if counted:
