@@ -15,7 +15,7 @@ from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Contestant, Entry, contestants
 from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.registry import extension
-from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.trace import MEASURES, Trace, require_measure
@@ -123,7 +123,7 @@ def compare(
     taking_part = contestants(problem, methods)
     on = network_named(network) if isinstance(network, str) else network
     options: dict[str, Any] = {} if on is None else {"network": on}
-    options |= {"seeds": seeds, "budget": until}
+    options |= {"seeds": seeds, "budget": until, "record": Record(accuracies=targets)}
     for contestant in taking_part:
         require_theorem(contestant.card, contestant.experiment, strict=strict)
     if processes is not None:

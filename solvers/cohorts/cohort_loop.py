@@ -88,6 +88,8 @@ class CohortLoop:
         if wishes.potential is not None:
             wishes = replace(wishes, potential=self._potential(wishes.potential))
         self._points = Points(self.now, wishes, started)
+        self._points.watch(problem)
+        self.now.settle = lambda: self._points.settle(_Model(self._method), problem)  # type: ignore[arg-type]
 
     @property
     def kept(self) -> Kept:
@@ -114,7 +116,7 @@ class CohortLoop:
         while not points.all_closed:
             talking = np.array([self._step()])
             now.rounds[now.active[talking]] += 1
-            self._note(points.recordable(talking, self.n))
+            self._note(points.recordable(talking, self.n), bool(talking[0]))
             if points.is_time():
                 self._look()
                 progress(float(now.done.min()))
@@ -177,8 +179,8 @@ class CohortLoop:
             for owner, rows in zip(changed, values, strict=True):
                 owner.write(clients, np.broadcast_to(rows, (len(clients), *rows.shape[1:])))
 
-    def _note(self, positions: NDArray[np.intp]) -> None:
-        if positions.size:
+    def _note(self, positions: NDArray[np.intp], talked: bool = True) -> None:
+        if positions.size or talked:
             between = self._live is None
             crowd = self._channel.crowd
             self.now.state = self._view(self._crowd()) if between else self._live

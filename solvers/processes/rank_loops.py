@@ -68,6 +68,8 @@ class ServerLoop:
         self.now.gather = self._gather
         self._model_needs_clients = _needs_clients(self._method, self.now.state)
         self._points = Points(self.now, wishes, started)
+        self._points.watch(self._problem)
+        self.now.settle = lambda: self._points.settle(self._method, self._problem)
 
     def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
         """Go on until no run is left; return what they carry then."""
@@ -85,7 +87,7 @@ class ServerLoop:
             now.rounds[now.active[talking]] += 1
             if self._wishes.budget.gradients is not None:
                 self._count()
-            self._note(points.recordable(talking, self._problem.n))
+            self._note(points.recordable(talking, self._problem.n), bool(talking.any()))
             if points.is_time():
                 self._look()
                 progress(float(now.done.min()))
@@ -96,8 +98,8 @@ class ServerLoop:
         self._ranks.tell(Command.FINISHED)
         return now
 
-    def _note(self, positions: NDArray[np.intp]) -> None:
-        if positions.size:
+    def _note(self, positions: NDArray[np.intp], talked: bool = True) -> None:
+        if positions.size or talked:
             self._count()
             if self._model_needs_clients or self._wishes.potential is not None:
                 self.now.state = self._whole()

@@ -248,6 +248,9 @@ class Record:
         The next recorded round is ``max(r + every, ceil(ratio r))``; 1 gives equal spacing.
     every : int
         Smallest distance of two recorded rounds.
+    accuracies : tuple of float
+        Accuracies whose first round is recorded, too. Those of the powers of ten, and of the
+        accuracy of the budget, always are.
 
     Raises
     ------
@@ -266,6 +269,7 @@ class Record:
 
     ratio: float = 1.01
     every: int = 1
+    accuracies: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not (1 <= self.ratio < np.inf and self.every >= 1):
@@ -273,6 +277,12 @@ class Record:
                 f"the record spacing ratio = {self.ratio}, every = {self.every} is not possible; "
                 "both must be at least 1"
             )
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Its fields as JSON values; accuracies only if there are some."""
+        spacing = {"ratio": self.ratio, "every": self.every}
+        return spacing | ({"accuracies": list(self.accuracies)} if self.accuracies else {})
 
     def following(self, rounds: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the round to be recorded after each of ``rounds``."""

@@ -1,6 +1,7 @@
 """The complete state of unfinished runs, as arrays that can be written to a file and read."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ _EACH = {
     "due": np.int64,
     "first_measure": np.float64,
     "best_measure": np.float64,
+    "lowest_measure": np.float64,
     "since": np.float64,
     "done": np.float64,
 }
@@ -42,13 +44,15 @@ class Carried:
         The runs that are still going, as positions among all R.
     iteration, rounds, due : arrays (R,) of int
         Iterations and rounds done, and the next round to be recorded.
-    first_measure, best_measure, since, done : arrays (R,)
-        f - f*, or |grad f|^2, at the start, the best one at the last progress, the work at which
-        that was, and the fraction of the budget that is used.
+    first_measure, best_measure, lowest_measure, since, done : arrays (R,)
+        f - f*, or |grad f|^2, at the start, the best one at the last progress, the best one, the
+        work at which the last progress was, and the fraction of the budget that is used.
     ending : list of str
         What ended each run, or "".
     rows : list of mappings
         The recorded points so far, as columns.
+    settle : callable
+        Called before all is written.
     """
 
     state: Any
@@ -62,10 +66,12 @@ class Carried:
     due: NDArray[np.int64]
     first_measure: NDArray[np.float64]
     best_measure: NDArray[np.float64]
+    lowest_measure: NDArray[np.float64]
     since: NDArray[np.float64]
     done: NDArray[np.float64]
     ending: list[str]
     rows: list[dict[str, Column]]
+    settle: Callable[[], None] = field(default=lambda: None, repr=False)
 
     @classmethod
     def at_start(
@@ -87,11 +93,12 @@ class Carried:
     def columns(self) -> dict[str, Column]:
         """The recorded points so far, sorted by run."""
         columns = {name: np.concatenate([row[name] for row in self.rows]) for name in self.rows[0]}
-        order = np.argsort(columns["run"], kind="stable")
+        order = np.lexsort((columns["iteration"], columns["run"]))
         return {name: column[order] for name, column in columns.items()}
 
     def write(self) -> dict[str, NDArray[Any]]:
         """Return everything as named arrays on the host."""
+        self.settle()
         return {
             "active": self.active,
             "models": self.models,
@@ -152,12 +159,12 @@ class Carried:
 def _write_state(state: S) -> dict[str, NDArray[Any]]:
     """Return the fields of a state as they lie in memory, each with the order of its axes."""
     written: dict[str, NDArray[Any]] = {}
-    for field in fields(state):
-        x = host(getattr(state, field.name))
+    for part in fields(state):
+        x = host(getattr(state, part.name))
         order = np.argsort([-stride for stride in x.strides], kind="stable")
-        written |= {field.name: np.asarray(x).transpose(order)}
-        written |= {f"{field.name}.axes": np.argsort(order)}
-        written |= {f"{field.name}.common": np.array(is_common(x))}
+        written |= {part.name: np.asarray(x).transpose(order)}
+        written |= {f"{part.name}.axes": np.argsort(order)}
+        written |= {f"{part.name}.common": np.array(is_common(x))}
     return written
 
 

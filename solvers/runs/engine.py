@@ -1,7 +1,7 @@
 """The engine: runs a method with all its seeds, in batches that are one array program each."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,7 +216,7 @@ def specification(
         "compressor": experiment.compressor.name,
         "seeds": list(run_seeds),
         "budget": budget.described,
-        "record": asdict(record or Record()),
+        "record": (record or Record()).described,
         "wire": wire,
         "library": library,
         "dtype": dtype,

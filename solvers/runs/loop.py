@@ -65,6 +65,8 @@ class Loop:
             self._oracle.tape.streams if self._oracle.tape else None,
         )
         self._points = Points(self.now, wishes, started)
+        self._points.watch(experiment.problem)
+        self.now.settle = lambda: self._points.settle(self._method, self._oracle.problem)
         if network is None:
             self._channel, self._oracle = world_of_runs(self._channel, self._oracle)
 

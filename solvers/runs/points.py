@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.data.problem import Problem
-from certibit.solvers.backend import mean, squared_norm
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants, Problem, smoothness_is_known
+from certibit.solvers.backend import squared_norm
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
 from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.passages import POWERS, Passages, Round, whole_gradient
 from certibit.solvers.runs.trace import MODELLED, Column
 from certibit.solvers.state import copied, copy_of, narrow, take, taken
 
@@ -83,6 +85,21 @@ class Points:
         self._kept: list[_Point] = []
         self._on_host = is_numpy(now.ledger.uplink_bits)
         self._next_look = 0
+        self._passages: Passages | None = None
+        self._others = np.arange(0)
+
+    def watch(self, problem: Problem) -> None:
+        """Record also where runs first reach a power of ten or an accuracy that is asked for.
+
+        There the Lyapunov function is not known. Where no constants are, it is not done unless the
+        run aims at an accuracy.
+        """
+        wishes, budget = self._wishes, self._wishes.budget
+        problem = narrow(problem, np.array([0]))
+        asked = [*wishes.record.accuracies, *([budget.accuracy] if budget.accuracy else [])]
+        known = asked or isinstance(problem.constants, Constants)
+        if known and smoothness_is_known(problem):
+            self._passages = Passages(budget.measure, np.unique([*POWERS, *asked]))
 
     @property
     def none_kept(self) -> bool:
@@ -112,10 +129,19 @@ class Points:
         if budget.rounds is not None:
             over |= now.rounds[runs] >= budget.rounds
         self.closed[runs[over]] = True
-        return asked[over | (now.rounds[runs] >= now.due[runs])]
+        due = over | (now.rounds[runs] >= now.due[runs])
+        self._others = asked[~due] if self._passages else self._others
+        return asked[due]
 
     def note(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> None:
         """Keep what some of the active runs have now, to be recorded at the next look."""
+        others, self._others = self._others, self._others[:0]
+        if others.size and self._passages:
+            now, x = self.now, method.model(self.now.state)
+            runs, kept = now.active[others], Round(x.copy() if is_numpy(x) else x, now.ledger.spent)
+            self._passages.hold(runs, others, now.iteration[runs], now.rounds[runs], kept)
+            if self._passages.is_full:
+                self.settle(method, problem)
         if not positions.size:
             return
         now, runs = self.now, self.now.active[positions]
@@ -144,6 +170,9 @@ class Points:
     def look(self, method: Method, problem: Problem) -> None:
         """Record all points that are kept, and find which runs have ended."""
         for point in self._kept:
+            self._pass(
+                dict(zip(point.runs.tolist(), point.rounds.tolist(), strict=True)), method, problem
+            )
             going = self.now.done[point.runs] < 1
             if going.any():
                 self._record(point if going.all() else point.among(going), method, problem)
@@ -153,36 +182,77 @@ class Points:
             furthest = int(self.now.iteration.max())
             self._next_look = max(furthest + _LOOK, int(1.02 * furthest))
 
+    def settle(self, method: Method, problem: Problem) -> None:
+        """Look at all rounds between recorded points that are held, as before a checkpoint."""
+        if self._passages:
+            self._pass(dict.fromkeys(self._passages.runs, np.inf), method, problem)
+            self.closed |= self.now.done >= 1
+
+    def _pass(self, before: Mapping[int, float], method: Method, problem: Problem) -> None:
+        """Record where some runs have first reached a level before a round."""
+        now, budget = self.now, self._wishes.budget
+        one = bool(now.rows) and now.rows[0]["lyapunov"].ndim == 1  # not several functions
+        for run, number in before.items() if self._passages and one else ():
+            lowest = float(now.lowest_measure[run])
+            for found in self._passages.of(run, lowest, number, problem):
+                if now.done[run] >= 1:
+                    break
+                position = np.flatnonzero(now.active == run)
+                own = narrow(problem, position)
+                missing = np.full_like(now.rows[0]["lyapunov"][:1], np.nan)
+                row = self._row(np.array([run]), found, missing, own)
+                now.rows.append(row)
+                now.lowest_measure[run] = row[budget.measure][0]
+                self._stagnation(row)  # it is progress
+                if budget.accuracy is not None and now.lowest_measure[run] <= budget.accuracy:
+                    now.done[run], now.ending[run] = 1.0, budget.measure
+                    now.models[:, :, run] = host(found["x"])[:, :, 0]
+
+    def _row(
+        self, runs: NDArray[np.intp], found: Mapping[str, Any], lyapunov: Column, problem: Problem
+    ) -> dict[str, Column]:
+        """Return the columns of some runs as they were found: x, iteration, rounds, spent."""
+        x, spent, n = found["x"], found["spent"], problem.n
+        if min(spent["uplink_bits"].min(), spent["downlink_bits"].min()) < 0:
+            raise Refusal(
+                "bits are negative after a mask that the channel did not draw, whose positions are "
+                "not counted on a device; choose the library numpy"
+            )
+        slope = np.full(x.shape[2], np.nan)
+        if self._wishes.gradients:
+            slope = host(squared_norm(whole_gradient(problem, x)))[0, 0]
+        return {
+            "run": runs,
+            "iteration": found["iteration"],
+            "rounds": found["rounds"],
+            "gradients": spent["gradients"] / n,
+            "uplink_bits": spent["uplink_bits"] / n,
+            "downlink_bits": spent["downlink_bits"] / n,
+            "gap": host(problem.gap(x)),
+            "synchronisations": spent["synchronisations"],
+            "distance": host(squared_norm(x - problem.x_star))[0, 0],
+            "squared_gradient": slope,
+            "lyapunov": lyapunov,
+            **{name: spent[name] for name in MODELLED if name in spent},
+        }
+
     def _record(self, point: _Point, method: Method, problem: Problem) -> None:
         """Record runs as they were at a point, and say which of them have ended."""
-        now, n, runs = self.now, problem.n, point.runs
+        now, runs = self.now, point.runs
         budget, callback = self._wishes.budget, self._wishes.callback
         everyone = runs.size == now.active.size
         if not everyone:
             method, problem = narrow(method, point.positions), narrow(problem, point.positions)
         x = point.x if everyone else taken(point.x, point.positions)
-        gap = host(problem.gap(x))
-        slope = np.full(x.shape[2], np.nan)
-        if self._wishes.gradients:
-            slope = _squared_gradient(problem, x)
         spent = {name: host(column)[runs] for name, column in point.spent.items()}
-        row = {
-            "run": runs,
-            "iteration": point.iteration,
-            "rounds": point.rounds,
-            "gradients": spent["gradients"] / n,
-            "uplink_bits": spent["uplink_bits"] / n,
-            "downlink_bits": spent["downlink_bits"] / n,
-            "gap": gap,
-            "synchronisations": spent["synchronisations"],
-            "distance": host(squared_norm(x - problem.x_star))[0, 0],
-            "squared_gradient": slope,
-            "lyapunov": host(point.lyapunov)[point.positions],
-            **{name: spent[name] for name in MODELLED if name in spent},
-        }
+        found = {"x": x, "iteration": point.iteration, "rounds": point.rounds, "spent": spent}
+        row = self._row(runs, found, host(point.lyapunov)[point.positions], problem)
+        gap = row["gap"]
         now.rows.append(row)
         if not point.iteration.any():
-            now.first_measure[:] = now.best_measure[:] = row[budget.measure]
+            first = row[budget.measure]
+            now.first_measure[:] = now.best_measure[:] = now.lowest_measure[:] = first
+        now.lowest_measure[runs] = np.fmin(now.lowest_measure[runs], row[budget.measure])
         budget.require_traffic(row)
         clock = np.full(runs.size, time.perf_counter() - self._started)
         used = {"stagnated": self._stagnation(row)}
@@ -228,8 +298,3 @@ class Points:
 def _by_run(values: Array) -> Array:
     """Return what a potential gives, (R,) or (1, 1, R), as (R,); and of K potentials (R, K)."""
     return values if values.ndim == 2 else array_namespace(values).reshape(values, (-1,))
-
-
-def _squared_gradient(problem: Problem, x: Array) -> NDArray[np.float64]:
-    """Return |grad (f + g)|^2, (R,)."""
-    return host(squared_norm(mean(problem.grad(x)) + problem.grad_g(x)))[0, 0]

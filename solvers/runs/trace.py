@@ -36,7 +36,8 @@ COLUMNS = {
     "distance": "|x - x*|^2 at the model",
     "squared_gradient": "|grad f|^2 at the model, where theorems bound it or it is the target; "
     "else NaN",
-    "lyapunov": "value of the Lyapunov function of a theorem; NaN without one",
+    "lyapunov": "value of the Lyapunov function of a theorem; NaN without one, "
+    "and at rounds that are recorded because an accuracy is reached there",
 }
 
 SECONDS = "seconds"
@@ -130,7 +131,8 @@ class Trace:
         """Return the uplink bits per client at the first recorded measure <= accuracy, (R,).
 
         The measure is "gap", f - f*, or "squared_gradient"; by default the one that the runs aimed
-        at. With a weight of the downlink, total bits. NaN for a run that does not reach the
+        at. In that one it is the first of all rounds, if the accuracy is a power of ten, that of
+        the budget or one of the record, and a constant of the problem is known. With a weight of the downlink, total bits. NaN for a run that does not reach the
         accuracy.
         """
         up, down = (self.cost_to(accuracy, f"{way}link_bits", measure) for way in ("up", "down"))

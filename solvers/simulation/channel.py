@@ -46,6 +46,7 @@ from certibit.solvers.state import copy_of
 _UNCOMPRESSED = Identity()
 _LARGEST = 1e30
 """The largest number of a vector whose message is compared with its bytes, which round it."""
+_UNKNOWN = -(1 << 40)
 _REMEMBERED = 16
 """Masks on a device that are remembered."""
 
@@ -129,9 +130,9 @@ class Channel:
             self.ledger.down(self.runs, bits * self.n)
         else:
             served = let_through(mask, (self.n, *v.shape[1:]))
-            known, (mask, told) = self._is_known(mask), self._told(mask, self.n)
+            mask, told = self._told(mask, self.n)
             self.ledger.down(self.runs, served * (bits // v.shape[1]) + told)
-            if mask.shape[0] == 1 and not known:
+            if mask.shape[0] == 1 and is_numpy(mask) and not is_common(mask):
                 received = masked(mask, received)
         return received
 
@@ -221,37 +222,33 @@ class Channel:
         self._drawn.append(mask)
         return mask
 
-    def _is_known(self, mask: Array) -> bool:
-        """Whether a mask was drawn here, or combined of such; on a device, or is the opposite."""
-        if is_numpy(mask):
-            return is_common(mask)
-        alike = [drawn for drawn in self._drawn if drawn.shape == mask.shape]
-        if any(mask is drawn for drawn in alike):
-            return True
-        xp = array_namespace(mask)
-        if not any(bool(xp.all(mask == ~drawn)) for drawn in alike):
-            raise Refusal(
-                "a mask that depends on data, or several, is no mask of a run on a device; choose "
-                "the library numpy"
-            )
-        return True
-
     def positions(self, mask: Array) -> Array:
-        """Return the bits of the positions of a mask, of every sender: 0 if all know it; (n, R)."""
-        if self._is_known(mask):
-            return np.zeros((1, 1), dtype=np.int64)
-        return position_bits(np.count_nonzero(mask, axis=1), mask.shape[1])
+        """Return the bits of the positions of a mask, of every sender: 0 if all know it; (n, R).
 
-    def _told(self, mask: Array, senders: int) -> tuple[Array, Bits]:
-        """Return a mask as its receiver has it, and the bits of its positions: 0, or (R,)."""
-        if self._is_known(mask):
-            return mask, 0
-        d, bits = mask.shape[1], senders // len(mask) * self.positions(mask).sum(axis=0)
-        if self.wire:
+        On a device, where only a mask that was drawn here or its opposite is known, those of any
+        other are negative, which is refused when they are looked at.
+        """
+        if is_numpy(mask):
+            if is_common(mask):
+                return np.zeros((1, 1), dtype=np.int64)
+            return position_bits(np.count_nonzero(mask, axis=1), mask.shape[1])
+        xp = array_namespace(mask)
+        found = xp.full((1, mask.shape[2]), _UNKNOWN, dtype=xp.int64, device=device(mask))
+        for drawn in self._drawn:
+            if mask is drawn:
+                return xp.zeros_like(found)
+            if drawn.shape == mask.shape:
+                found = found * xp.astype(xp.any(mask == drawn, axis=(0, 1)), xp.int64)
+        return found
+
+    def _told(self, mask: Array, senders: int) -> tuple[Array, Array]:
+        """Return a mask as its receiver has it, and the bits of its positions, (R,)."""
+        each, d = self.positions(mask), mask.shape[1]
+        if self.wire and is_numpy(mask) and not is_common(mask):
             columns = np.moveaxis(mask, 1, 2).reshape(-1, d)
             read = [decode_positions(encode_positions(chosen), d) for chosen in columns]
-            mask = np.moveaxis(np.reshape(read, (len(mask), -1, d)), 2, 1)
-        return mask, bits
+            mask = np.moveaxis(np.reshape(read, (mask.shape[0], -1, d)), 2, 1)
+        return mask, senders // each.shape[0] * array_namespace(each).sum(each, axis=0)
 
     def _shared(self, purpose: str, count: int) -> Array:
         return self.streams.uniform(purpose, self.runs, (count, 1))
@@ -285,9 +282,9 @@ class Channel:
         self._require(v, senders)
         d, senders = v.shape[1], 1 if compressor.shared else senders
         uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
-        bits = self.message_bits(compressor, d, lambda: host(v[:1, :, :1]))
-        received = self._received(v, compressor, uniforms)
-        return _apart(received, v), bits
+        first = (lambda: v[:1, :, :1]) if is_numpy(self.template) else None
+        bits = self.message_bits(compressor, d, first)
+        return _apart(self._received(v, compressor, uniforms), v), bits
 
     def message_bits(
         self, compressor: Compressor, d: int, first: Callable[[], NDArray[Any]] | None = None

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from array_api_compat import device
 
-from certibit.data.arrays import array_namespace
+from certibit.data.arrays import array_namespace, is_numpy
 from certibit.data.problem import Problem
+from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
@@ -39,4 +40,7 @@ def simulated_world(
     runs = streams.everyone
     ledger = ledger_of(runs)
     channel = Channel(problem.n, experiment.compressor, runs, streams, ledger, start, wire)
+    if not is_numpy(start):  # not in the middle of a run
+        for sent in (experiment.compressor, downward(experiment.compressor)):
+            channel.message_bits(sent, problem.d)
     return channel, Oracle(problem, runs, ledger, tape, method.needs.samples)

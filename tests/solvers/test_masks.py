@@ -66,7 +66,7 @@ COMBINED = {
     "where": lambda m, o: np.where(o, m, ~m),
     "stretched": lambda m, o: np.broadcast_to(m, (N, D, 2)),
     "some": lambda m, o: m[:, :1, :],
-    "reshaped": lambda m, o: m.reshape(m.shape),
+    "reshaped": lambda m, o: np.reshape(m, m.shape),
     "as numbers": lambda m, o: m.astype(float) > 0,
     "in place": lambda m, o: m.__iand__(o),
 }
