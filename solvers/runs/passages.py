@@ -23,7 +23,7 @@ Spent = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
-class Round:
+class HeldRound:
     """All runs after a round, before anybody has looked at them: models (1, d, R)."""
 
     x: Array
@@ -51,7 +51,7 @@ class Passages:
 
     measure: str
     levels: NDArray[np.float64]
-    _held: dict[int, list[tuple[Round, int, int, int]]] = field(default_factory=dict)
+    _held: dict[int, list[tuple[HeldRound, int, int, int]]] = field(default_factory=dict)
     _references: dict[int, _Reference] = field(default_factory=dict)
     _numbers: int = 0
 
@@ -61,7 +61,7 @@ class Passages:
         positions: NDArray[np.intp],
         iteration: NDArray[np.int64],
         rounds: NDArray[np.int64],
-        state: Round,
+        state: HeldRound,
     ) -> None:
         """Hold the models of some runs after a round, by their positions among the active."""
         self._numbers += int(np.prod(state.x.shape))

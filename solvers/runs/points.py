@@ -17,8 +17,8 @@ from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
 from certibit.solvers.runs.carried import Carried
-from certibit.solvers.runs.passages import POWERS, Passages, Round, whole_gradient
-from certibit.solvers.runs.trace import MODELLED, Column
+from certibit.solvers.runs.passages import POWERS, HeldRound, Passages, whole_gradient
+from certibit.solvers.runs.trace import MODELLED, Column, require_no_negative_gap
 from certibit.solvers.state import copied, copy_of, narrow, take, taken
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
@@ -138,7 +138,10 @@ class Points:
         others, self._others = self._others, self._others[:0]
         if others.size and self._passages:
             now, x = self.now, method.model(self.now.state)
-            runs, kept = now.active[others], Round(x.copy() if is_numpy(x) else x, now.ledger.spent)
+            runs, kept = (
+                now.active[others],
+                HeldRound(x.copy() if is_numpy(x) else x, now.ledger.spent),
+            )
             self._passages.hold(runs, others, now.iteration[runs], now.rounds[runs], kept)
             if self._passages.is_full:
                 self.settle(method, problem)
@@ -218,6 +221,9 @@ class Points:
                 "bits are negative after a mask that the channel did not draw, whose positions are "
                 "not counted on a device; choose the library numpy"
             )
+        gap = host(problem.gap(x))
+        if (gap < 0).any():
+            require_no_negative_gap(gap, str(gap.dtype), abs(float(problem.f_star)))
         slope = np.full(x.shape[2], np.nan)
         if self._wishes.gradients:
             slope = host(squared_norm(whole_gradient(problem, x)))[0, 0]
@@ -228,7 +234,7 @@ class Points:
             "gradients": spent["gradients"] / n,
             "uplink_bits": spent["uplink_bits"] / n,
             "downlink_bits": spent["downlink_bits"] / n,
-            "gap": host(problem.gap(x)),
+            "gap": gap,
             "synchronisations": spent["synchronisations"],
             "distance": host(squared_norm(x - problem.x_star))[0, 0],
             "squared_gradient": slope,

@@ -91,6 +91,10 @@ class Trace:
     ending: tuple[str, ...]
     x: NDArray[Any] | None = None
 
+    def __post_init__(self) -> None:
+        gap = self.columns["gap"]  # of an f* that is not known here
+        require_no_negative_gap(gap, self.specification.get("dtype"), 1e3)
+
     def __repr__(self) -> str:
         made = self.specification
         endings = ", ".join(f"{name} ({runs})" for name, runs in Counter(self.ending).items())
@@ -131,9 +135,9 @@ class Trace:
         """Return the uplink bits per client at the first recorded measure <= accuracy, (R,).
 
         The measure is "gap", f - f*, or "squared_gradient"; by default the one that the runs aimed
-        at. In that one it is the first of all rounds, if the accuracy is a power of ten, that of
-        the budget or one of the record, and a constant of the problem is known. With a weight of the downlink, total bits. NaN for a run that does not reach the
-        accuracy.
+        at. In that one the round is the first of all, if the accuracy is a power of ten, that of
+        the budget or one of the record, and a constant of the problem is known. With a weight of
+        the downlink, total bits. NaN for a run that does not reach the accuracy.
         """
         up, down = (self.cost_to(accuracy, f"{way}link_bits", measure) for way in ("up", "down"))
         return total_bits(up, down, downlink)
@@ -243,9 +247,22 @@ class Trace:
             x = columns.pop(_MODEL, None)
             _require_model(x, specification, len(ending))
             require_columns(columns, len(ending))
+            return cls(specification, columns, ending, x)
+        except Refusal as negative:
+            raise DamagedFileError(f"{path} is damaged ({negative})") from None
         except (ValueError, RecursionError) as fault:
             raise DamagedFileError(f"{path} is damaged ({fault})") from None
-        return cls(specification, columns, ending, x)
+
+
+def require_no_negative_gap(gap: Column, dtype: object = None, scale: float = 0.0) -> None:
+    """Refuse f - f* below 0 by more than rounding, relative to the largest and to a scale."""
+    finite = gap[np.isfinite(gap)]
+    rounding = 1e-2 if dtype == "float32" else 1e-9
+    if finite.size and finite.min() < -rounding * (1 + np.abs(finite).max() + scale):
+        raise Refusal(
+            f"f - f* is {finite.min():.6g}, which is negative: f_star is above a value of f; give "
+            "the infimum of f, and a gap that is value - f_star"
+        )
 
 
 def require_measure(measure: str) -> None:

@@ -21,7 +21,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.points import Callback, RecordedPotential
-from certibit.solvers.runs.trace import MEASURES, Trace
+from certibit.solvers.runs.trace import MEASURES, Trace, require_no_negative_gap
 from certibit.solvers.simulation.experiment import Experiment, fitted_view, is_convex
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
@@ -183,7 +183,10 @@ def measure_at_start(problem: Problem, measure: str) -> float:
     if measure == "squared_gradient":
         start = float(np.max(host(squared_norm(mean(problem.grad(x)) + problem.grad_g(x)))))
     else:
-        start = float(np.max(host(problem.gap(x))))
+        gap = host(problem.gap(x))
+        if (gap < 0).any():
+            require_no_negative_gap(gap, str(gap.dtype), abs(float(problem.f_star)))
+        start = float(np.max(gap))
     if start < _SOLVED:
         raise Refusal(
             f"{MEASURES[measure]} is {start:.3g} at the start of {problem.name}, which is its "

@@ -3,6 +3,7 @@
 import numpy as np
 
 from certibit.data.problem import Problem
+from certibit.solvers.runs.passages import whole_gradient
 from certibit.theory.checks.problem.differences import Points, derivative
 from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
@@ -11,12 +12,6 @@ DIFFERENCES = 1e-6
 
 _DIRECTIONS, _NEAR = 3, 1e-3
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
-
-
-def whole_gradient(problem: Problem, x: Points) -> Points:
-    """Return the gradient of f + g at shared points (1, d, R)."""
-    gradient: Points = np.mean(problem.grad(x), axis=0, keepdims=True) + problem.grad_g(x)
-    return gradient
 
 
 def sample_points(problem: Problem, seed: int, count: int = 2) -> list[Points]:
