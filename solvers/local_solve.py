@@ -119,8 +119,10 @@ def minimise(
             "batch"
         )
     options = {"accuracy": accuracy, "L": L, "mu": mu, "most": most}
-    compiled = getattr(type(problem), "minimise", None)  # what wraps one is asked every gradient
-    found = compiled and compiled(problem, gradient, start, centre, given, active, **options)
+    shortened = getattr(
+        type(problem), "minimise", None
+    )  # of symbols; of a simulation there is none
+    found = shortened and shortened(problem, gradient, start, centre, given, active, **options)
     if found:
         z, change = found
         return z, change

@@ -1,8 +1,8 @@
 """The registry of extensions, which may do the work of a run in place of the core.
 
-The loop over runs asks twice. An extension may give the runs a channel and an oracle that compute
-gradients, messages and local solves another way; and it may do whole iterations. Modules are
-registered by name and imported when the loop first asks; one that is not installed is left out.
+An extension may give the runs a channel and an oracle that compute gradients and messages another
+way, from plain arrays to plain arrays. Modules are registered by name and imported when the loop
+first asks; one that is not installed is left out.
 With ``CERTIBIT_FAST=0`` the registry is empty, and the core does everything on plain arrays; for a
 part of a program :func:`use_extensions` says the same.
 

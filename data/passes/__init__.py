@@ -1,1 +1,1 @@
-"""Compiled passes over the data of all clients: gradients, and many steps along them."""
+"""Compiled passes over the data of all clients: gradients, messages and rows of mini-batches."""

@@ -1,1 +1,1 @@
-"""Runs by compiled code: gradients, messages, local solves and local steps; an extension."""
+"""Runs by compiled code: gradients, messages and mini-batches; an extension."""
