@@ -119,9 +119,7 @@ def minimise(
             "batch"
         )
     options = {"accuracy": accuracy, "L": L, "mu": mu, "most": most}
-    shortened = getattr(
-        type(problem), "minimise", None
-    )  # of symbols; of a simulation there is none
+    shortened = getattr(type(problem), "minimise", None)  # of symbols, which know it without steps
     found = shortened and shortened(problem, gradient, start, centre, given, active, **options)
     if found:
         z, change = found
