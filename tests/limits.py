@@ -23,6 +23,8 @@ from certibit.theory.theorem import ConvexDescentTheorem, RunTheorem, Theorem
 CLOSE = 1e-6
 STEEP, FLAT, UNLIKE = 10.0, 0.3, (1.0, 0.2, 0.2, 0.2)
 """Parts of L: expected smoothness, L_f, and the L_i of four clients."""
+UNIT = 2.0
+"""Of the functions: no constant is 1."""
 LEFT_OPEN = {
     "local-sgd": {"I": 3},
     "scaffold": {"K": 3},
@@ -46,12 +48,13 @@ def where_clients_differ(card, theorem, n, omega):
     """Return a setting of n clients in which all constants differ."""
     kappa = 100.0 if isinstance(theorem, Theorem | ConvexDescentTheorem) else None
     where = class_setting(card.method, n, kappa, omega, None, 20)
-    mu = 0.0 if isinstance(theorem, ConvexDescentTheorem) else where.constants.mu
+    mu, L = UNIT * where.constants.mu, UNIT * where.L
+    mu = 0.0 if isinstance(theorem, ConvexDescentTheorem) else mu
     alike = n == 1 or card.name == "gradskip"  # whose clients toss coins of their own
-    L_i = where.L * (np.ones(n) if alike else np.array(UNLIKE))
-    where = replace(where, constants=Constants(mu, L_i, where.L * (1.0 if alike else FLAT)))
+    L_i = L * (np.ones(n) if alike else np.array(UNLIKE))
+    where = replace(where, constants=Constants(mu, L_i, L * (1.0 if alike else FLAT)))
     if card.method.needs.samples:
-        where = replace(where, of_samples=OfSamples(STEEP * where.L, STEEP * where.L))
+        where = replace(where, of_samples=OfSamples(STEEP * L, STEEP * L))
     return where
 
 

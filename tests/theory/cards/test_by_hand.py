@@ -189,6 +189,12 @@ def test_control_errors_are_what_the_first_message_left_out():
     assert (np.count_nonzero(state.h, axis=1) == 1).all()
 
 
+def test_the_condition_number_of_a_setting_is_a_ratio():
+    where = setting(3, 2.0, 10.0, 4, RandK(2))
+    assert (where.mu, where.L, where.kappa, where.constants.kappa) == (2.0, 10.0, 5.0, 5.0)
+    assert (where.omega, where.omega_av, where.alpha_down) == (1.0, 1 / 3, 1.0)
+
+
 def test_constants_of_an_average_of_classes():
     """One client with 1 <= f'' <= 20 and three with 2 <= f'' <= 5, and the same in units of 2."""
     classes = [ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)]
