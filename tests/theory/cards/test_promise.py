@@ -14,6 +14,7 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.ef21 import State as EF21State
 from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
@@ -225,6 +226,24 @@ def test_whole_runs_keep_promises(name):
     found = whole_runs(theorem, experiment, seeds=3, accuracy=1e-4, iterations=2000)
     assert all(verdict.holds for verdict in found.verdicts)
     assert found.measured < found.promised + 3 * found.error
+
+
+def test_a_rate_is_measured_and_promised_per_iteration_where_a_coin_decides():
+    """As tau is; a run of T iterations has about p T rounds."""
+    experiment = Experiment.of(Scaffnew(0.05, 0.25), PROBLEM)
+    theorem, budget = METHODS["scaffnew"].theorems[0], Budget(gap=1e-15, iterations=60)
+    found = whole_runs(theorem, experiment, seeds=2, accuracy=1e-15, iterations=60)
+    record = lyapunov_record(theorem, Setting.at(experiment))
+    trace = simulate(experiment, seeds=2, budget=budget, potential=record)
+    ratios = [
+        np.log(psi[-1] / psi[0]) for psi in (trace.run(0)["lyapunov"], trace.run(1)["lyapunov"])
+    ]
+    assert trace.final("iteration").tolist() == [60, 60]
+    assert max(trace.final("rounds")) < 30
+    assert found.measured == pytest.approx(np.mean(ratios) / 60, rel=1e-9)
+    tau = theorem.rate(experiment.method, Setting.at(experiment))
+    assert found.promised == pytest.approx(np.log(tau), rel=1e-12)
+    assert found.lyapunov.value >= max(ratios) - 60 * np.log(tau) - 1e-9
 
 
 class TooFast(GradientDescent):
