@@ -35,10 +35,10 @@ class CommonMask(np.ndarray):
         """Return the mask as other numbers."""
         return _computed(np.ndarray.astype, (self, *arguments), options)
 
-    def __iand__(self, other: Any) -> Any:
+    def __iand__(self, other: Any) -> Any:  # type: ignore[misc]
         return self & other
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
         return self | other
 
 

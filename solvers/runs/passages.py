@@ -1,6 +1,6 @@
 """The first rounds at which runs reach accuracies, between two recorded points."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,7 +82,7 @@ class Passages:
         """Return how many of the levels a measure has reached; none if it is not a number."""
         return self.levels.size - np.searchsorted(self.levels, measure)
 
-    def of(self, run: int, lowest: float, before: int, problem: Problem) -> list[dict[str, Any]]:
+    def of(self, run: int, lowest: float, before: float, problem: Problem) -> list[dict[str, Any]]:
         """Return where a run has first reached a level, before a round: what is recorded there.
 
         Parameters
@@ -91,7 +91,7 @@ class Passages:
             Its position among all.
         lowest : float
             The least measure before.
-        before : int
+        before : float
             What is held of this round, and later ones, stays.
         problem : Problem
             The problem of the active runs.
@@ -124,7 +124,7 @@ class Passages:
 
     def _below(
         self, run: int, X: NDArray[np.float64], lowest: float, problem: Problem, like_of: Array
-    ):
+    ) -> Iterator[tuple[int, float]]:
         """Yield place and measure of the models (d, K) that may be below the next level."""
         next_level = self.levels[np.searchsorted(self.levels, lowest) - 1]
         places = np.arange(X.shape[1])

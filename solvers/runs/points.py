@@ -195,9 +195,12 @@ class Points:
         """Record where some runs have first reached a level before a round."""
         now, budget = self.now, self._wishes.budget
         one = bool(now.rows) and now.rows[0]["lyapunov"].ndim == 1  # not several functions
-        for run, number in before.items() if self._passages and one else ():
+        passages = self._passages if one else None
+        if passages is None:
+            return
+        for run, number in before.items():
             lowest = float(now.lowest_measure[run])
-            for found in self._passages.of(run, lowest, number, problem):
+            for found in passages.of(run, lowest, number, problem):
                 if now.done[run] >= 1:
                     break
                 position = np.flatnonzero(now.active == run)

@@ -111,7 +111,7 @@ class Channel:
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
-        self._require(v, self.n)
+        self._require(v, self.n, of_any_length=True)
         received, bits = self._uncompressed(v, mask)
         self.ledger.up(self.runs, bits, v.shape[0] * _UNCOMPRESSED.bits(v.shape[1]))
         return received
@@ -123,7 +123,7 @@ class Channel:
         a mask for all clients that was not drawn here only the entries that are sent.
         """
         mask = self.reached(v, mask)
-        self._require(v, 1)
+        self._require(v, 1, of_any_length=True)
         received, bits = self._uncompressed(v, None)
         self.note_heard(received)
         if mask is None:
@@ -267,14 +267,14 @@ class Channel:
             self._moved[values.tobytes()] = like(self.template, values)
         return self._moved[values.tobytes()]
 
-    def _require(self, v: Array, senders: int) -> None:
+    def _require(self, v: Array, senders: int, *, of_any_length: bool = False) -> None:
         """Refuse what is not one vector of numbers of every sender and run."""
-        if not str(getattr(v, "dtype", "")).endswith(("float32", "float64")):
-            raise Refusal(
-                f"{getattr(v, 'dtype', type(v).__name__)} is no type of a message; send float32 or "
-                "float64 numbers (n, d, R)"
-            )
-        require_vectors(v, (senders,), self.template.shape[1], len(self.runs))
+        shape: tuple[int, ...] = getattr(v, "shape", ())
+        d = self.template.shape[1]
+        d = shape[1] if of_any_length and len(shape) == 3 and shape[1] else d
+        require_vectors(v, (senders,), d, len(self.runs))
+        if not str(v.dtype).endswith(("float32", "float64")):
+            raise Refusal(f"{v.dtype} is no type of a message; send float32 or float64 numbers")
 
     def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
         """Return what is received, and the bits of one sender's message."""

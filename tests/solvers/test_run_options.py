@@ -137,7 +137,7 @@ def test_a_plot_has_a_curve_for_every_run(x):
     ("call", "sentence"),
     [
         (lambda: run(METHOD, PROBLEM, budget=SHORT, x_0=[1.0]), "a start of shape (1,) for 4"),
-        (lambda: run(METHOD, PROBLEM, budget=SHORT, x_0=[np.nan] * 4), "a start of shape (4,)"),
+        (lambda: run(METHOD, PROBLEM, budget=SHORT, x_0=[np.nan] * 4), "the numbers of the start"),
         (lambda: run(METHOD, Quartics.of(H=1), budget=SHORT, x_0=[1.0]), "episode-quartics has a"),
         (lambda: run("gdd", PROBLEM, budget=SHORT), "the method 'gdd' is unknown; did you mean gd"),
         (lambda: run(GD, PROBLEM, budget=SHORT), f"{GD} is no method with its parameters; give"),

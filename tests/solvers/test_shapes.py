@@ -34,8 +34,15 @@ def worlds():
     yield plain
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("entrance", ["grad", "uplink", "send", "broadcast", "downlink"])
+ENTRANCES = [
+    (entrance, shape)
+    for entrance in ("grad", "uplink", "send", "broadcast", "downlink")
+    for shape in SHAPES
+    if entrance != "send" or (len(shape), *shape[::2]) != (3, N, RUNS)  # it takes any length
+]
+
+
+@pytest.mark.parametrize(("entrance", "shape"), ENTRANCES, ids=str)
 def test_a_method_cannot_give_other_shapes(entrance, shape):
     for channel, oracle in worlds():
         ask = oracle.grad if entrance == "grad" else getattr(channel, entrance)

@@ -124,7 +124,7 @@ class GenericChannel(Channel):
             template=np.zeros((1, functions.d, 1)),
         )
 
-    def _require(self, v: Array, senders: int) -> None:
+    def _require(self, v: Array, senders: int, *, of_any_length: bool = False) -> None:
         """Refuse nothing: one outcome serves any number of runs."""
 
     def talking(self, schedule: Schedule, iteration: Any) -> NDArray[np.bool_]:

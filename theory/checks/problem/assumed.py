@@ -8,9 +8,10 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.runs.passages import whole_gradient
 from certibit.theory.assumptions.assumption import Assumption
 from certibit.theory.assumptions.points_in_numbers import Points, amounts, forms_of_quadratics
-from certibit.theory.checks.problem.gradients import sample_points, whole_gradient
+from certibit.theory.checks.problem.gradients import sample_points
 from certibit.theory.verdict import Known, Verdict
 
 EXACT = 1e-9

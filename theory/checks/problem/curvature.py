@@ -16,8 +16,9 @@ from certibit.data.problem import (
 from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
+from certibit.solvers.runs.passages import whole_gradient
 from certibit.theory.checks.problem.differences import Function, Points, jacobian_products
-from certibit.theory.checks.problem.gradients import sample_points, whole_gradient
+from certibit.theory.checks.problem.gradients import sample_points
 from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 CURVATURE = 1e-5
