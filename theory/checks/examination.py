@@ -39,15 +39,22 @@ from certibit.theory.checks.promises import (
     check_growth,
     check_promise,
 )
-from certibit.theory.checks.soundness import conduct, soundness
-from certibit.theory.checks.theorem.written_formulas import written_rule
+from certibit.theory.checks.soundness import at_rest_and_kept, conduct, quiet, soundness
+from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem, NormTheorem, RunTheorem, Theorem
+from certibit.theory.theorem import (
+    ConvergenceTheorem,
+    DescentTheorem,
+    NormTheorem,
+    RunTheorem,
+    Theorem,
+)
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
 _TOOL = "certibit.theory.tool.tool_checks"
 _DESCENTS = "certibit.theory.descent.certified_descent"
+_CERTIFICATES = "certibit.theory.descent.certified_promise"
 
 
 @dataclass(frozen=True, repr=False)
@@ -261,8 +268,7 @@ def examine(
     sound = (*soundness(card, experiment), *_compressors_checked(fitted, experiment.d))
     tell("the problem")
     sound += problem_checks(experiment.problem)
-    if card.identities:
-        sound += (identities(card, Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])),)
+    sound += _identities(card)
     written = written_rule(card, rule, method, setting) if by_rule else None
     if written:
         sound += (written,)
@@ -321,7 +327,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     some = any(not one.unmet(method, setting) for one in (*factors, *stated))
     if not some and isinstance(constants, Constants) and (setting.sigma or not stated):
         stated = (*stated, *provable_descents(experiment))
-    exact = [
+    inapplicable = [
         one.title
         for one in (*factors, *stated, *runs)
         if one.unmet(method, setting) and not one.unmet(method, replace(setting, sigma=0.0))
@@ -336,12 +342,16 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         for one in stated
         if not one.unmet(method, setting) and (bounded or not one.noise(method, setting))
     ]
+    exact = quiet(experiment)
     sound = (
         *(factors_along_a_run(theorem, experiment) for theorem in factors),
         *(noise_at_the_solution(theorem, experiment) for theorem in factors),
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *_worst_descents(held, experiment),
+        *_one_step_promises([*factors, *held], card, experiment),
         *conduct(card, experiment),
+        *(at_rest_and_kept(card, exact) if exact else ()),
+        *_identities(card),
         *_compressors_checked(sent, experiment.d),
         *problem_checks(experiment.problem),
     )
@@ -352,8 +362,8 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
     titles = ", ".join(one.title for one in (*factors, *held))
     what = "promise" if factors and held else "factor" if factors else "descent"
     checked = f"; the {what} of {titles} is checked" if titles else unknown
-    if exact:
-        checked += f"; what is about exact gradients does not apply: {', '.join(exact)}"
+    if inapplicable:
+        checked += f"; what is about exact gradients does not apply: {', '.join(inapplicable)}"
     if not smoothness_is_known(experiment.problem):
         checked += "; its constants are not known, and no check of constants is made"
     kind = "has stochastic gradients" if convex else "is not strongly convex"
@@ -376,6 +386,25 @@ def _worst_descents(
         if isinstance(theorem, DescentTheorem) and theorem.measure == "squared_gradient":
             with suppress(Refusal):
                 yield worst_descent(theorem, experiment)
+
+
+def _one_step_promises(
+    theorems: Sequence[ConvergenceTheorem], card: Card, experiment: Experiment[Any]
+) -> Iterator[Verdict]:
+    """Hold promises against their formulas and against certificates, where there are any."""
+    method, setting = experiment.method, Setting.at(experiment)
+    certificates = extension(_CERTIFICATES)
+    for theorem in theorems:
+        found = [written_hypotheses(theorem, method, setting)]
+        if certificates and theorem in (*card.theorems, *card.descents, *card.convex):
+            found.append(certificates.certified_promise(theorem, card, method, setting))
+        yield from (verdict for verdict in found if verdict)
+
+
+def _identities(card: Card) -> tuple[Verdict, ...]:
+    """Hold a method against those that it is equal to, if its card names any."""
+    problem = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])
+    return (identities(card, problem),) if card.identities else ()
 
 
 def _of_the_tool(card: Card, experiment: Experiment[Any]) -> tuple[Verdict, ...]:

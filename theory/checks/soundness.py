@@ -1,7 +1,7 @@
 """Checks that need no theorem: of the method, its messages and its whole runs.
 
-They apply to methods without a theorem, too. A method that does not need strong convexity may have
-other fixed points than the solution; it must be stationary where all gradients vanish.
+They apply to methods without a theorem, too. A method that does not need strong convexity must be
+stationary where all gradients vanish.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,13 @@ import numpy as np
 
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.points import RecordedPotential
-from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.unsent import unsent
 from certibit.theory.checks.channel.untold import untold
+from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.method.best_rule import best_rule
 from certibit.theory.checks.method.conduct import (
     bill_check,
@@ -27,6 +28,8 @@ from certibit.theory.checks.method.conduct import (
     names_samples,
     potential_at_solution,
     purity,
+    quadratic_twin,
+    rests_at_the_solution_only,
     rests_without_gradients,
     schedule,
     stays_at_solution,
@@ -51,21 +54,18 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
     A failing check is repeated on smaller problems, and the smallest counterexample is reported.
     """
     if not experiment.method.needs.strongly_convex:
-        return conduct(card, experiment, seed)
+        return (*conduct(card, experiment, seed), *at_rest_and_kept(card, experiment, seed))
     checks: tuple[Check, ...] = (
-        stays_at_solution,
-        keeps_invariants,
         *_CONDUCT,
         untold,
         lambda experiment, seed: _long_runs(card, experiment, seed),
-        lambda experiment, _: potential_at_solution(card, experiment),
         lambda experiment, _: bill_check(card, experiment),
         lambda experiment, seed: solves_in_time(card, experiment, seed),
         lambda experiment, _: best_rule(card, experiment),
     )
     with np.errstate(all="ignore"):
         verdicts = [_smallest(check, experiment, seed) for check in checks]
-    return tuple(verdict for verdict in verdicts if verdict)
+    return (*at_rest_and_kept(card, experiment, seed), *(v for v in verdicts if v))
 
 
 def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Verdict, ...]:
@@ -78,6 +78,39 @@ def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Ver
     with np.errstate(all="ignore"):
         verdicts = [check(experiment, seed) for check in (rests_without_gradients, *checks)]
     return tuple(verdict for verdict in verdicts if verdict)
+
+
+def at_rest_and_kept(
+    card: Card, experiment: ConvexExperiment, seed: int = 0
+) -> tuple[Verdict, ...]:
+    """Check where a method rests and what it keeps, on a problem with exact gradients.
+
+    A method that does not need strong convexity may have other fixed points than the solution.
+    """
+    checks: tuple[Check, ...] = (
+        keeps_invariants,
+        rests_at_the_solution_only,
+        lambda experiment, _: potential_at_solution(card, experiment),
+    )
+    if experiment.method.needs.strongly_convex:
+        checks = (stays_at_solution, *checks)
+    with np.errstate(all="ignore"):
+        verdicts = [_smallest(check, experiment, seed) for check in checks]
+    return tuple(verdict for verdict in verdicts if verdict)
+
+
+def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
+    """Return an experiment without the noise of its gradients, on a strongly convex problem.
+
+    In the place of functions that are not strongly convex are quadratics that are; None if the
+    constants are not known.
+    """
+    if is_convex(experiment) and experiment.problem.noise is None:
+        return experiment
+    if is_convex(experiment):
+        return replace(experiment, problem=replace(experiment.problem, noise=None))
+    d = min(experiment.d, small_dimension(experiment.compressor))
+    return quadratic_twin(experiment, experiment.n, d)
 
 
 def _long_runs(card: Card, experiment: ConvexExperiment, seed: int) -> Verdict | None:

@@ -42,6 +42,12 @@ Matrix = NDArray[np.float64]
 SOLVED = 1e-14
 """Relative size below which what is left at the solution is rounding."""
 
+DOUBLINGS = 36
+"""The long run has 2^36 steps: what then is left of a decrease by 1e-9 a step is e^-68."""
+
+LINEAR = 1e-6
+"""Difference of two maps that counts as rounding, relative to the largest number."""
+
 SEEN = 1e-13
 """Relative size below which a direction is not seen by a potential."""
 
@@ -130,13 +136,75 @@ def worst_case(
     return largest_factor(method, view, setting.L, star, *forms)[0]
 
 
-def _deviated(experiment: ConvexExperiment) -> tuple[Any, Any, Any, Oracle]:
-    """Return the solution, its unit deviations, these and the solution as runs, and an oracle."""
+def _deviated(experiment: ConvexExperiment, size: float = 1.0) -> tuple[Any, Any, Any, Oracle]:
+    """Return the solution, its unit deviations, these and the solution as runs, and an oracle.
+
+    The runs deviate by so many units.
+    """
     star = fixed_point(experiment.method, experiment.problem)
     units = unit_deviations(star)
-    batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
+    batch = each(lambda x, at: np.concat([_moved(x, at, size), at], axis=2), units, star)
     runs = number_of_runs(batch)
     return star, units, batch, Oracle(experiment.problem, np.arange(runs), Ledger(runs))
+
+
+def _flat(s: Any) -> Matrix:
+    """Return the numbers of a state without its bools, (N, R)."""
+    arrays = (getattr(s, field.name) for field in fields(s))
+    return np.concatenate([x.reshape(-1, x.shape[2]) for x in arrays if x.dtype != bool])
+
+
+def _moved(x: Array, star: Array, size: float) -> Array:
+    return x if size == 1 or x.dtype == bool else star + size * (x - star)
+
+
+def _maps(
+    experiment: ConvexExperiment, size: float = 1.0
+) -> tuple[Any, Any, list[tuple[float, Matrix]]]:
+    """Return the solution, its unit deviations, and what each outcome makes of a deviation and 1.
+
+    These are pairs of a probability and a matrix, (N + 1, N + 1); of so many units, divided by
+    their number.
+    """
+    method, view, compressor = experiment.method, experiment.problem, experiment.compressor
+    star, units, batch, oracle = _deviated(experiment, size)
+
+    def step(channel: LinearChannel) -> Matrix:
+        after = _flat(theorem_step(method, batch, oracle, channel)) - _flat(star)
+        after[:, :-1] = (after[:, :-1] - after[:, -1:]) / size  # the last starts at the solution
+        return np.concatenate([after, np.eye(1, after.shape[1], after.shape[1] - 1)])
+
+    made = outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))
+    return star, units, list(made)
+
+
+def left_in_the_long_run(experiment: ConvexExperiment) -> float:
+    """Return which part of a move of the model is left after 2^36 steps, in the mean.
+
+    It is |J A^T|/|J| for T = 2^36, the mean map A of deviations from the solution that violate no
+    invariant, and the map J from these to the model, in natural sizes. It is 0 unless a state that
+    stays, or runs away, shows in the model, and infinite where it overflows: no rank is decided.
+
+    Raises
+    ------
+    Refusal
+        If the compressor is not linear, no fixed point is found, or a step is not linear.
+    """
+    method, view = experiment.method, experiment.problem
+    star, units, maps = _maps(experiment)
+    mean_map, halved = (
+        sum(p * one[:-1, :-1] for p, one in found) for found in (maps, _maps(experiment, 0.5)[2])
+    )
+    if not np.allclose(mean_map, halved, rtol=0.0, atol=LINEAR * np.abs(mean_map).max()):
+        raise Refusal(f"a step of {method.name} is not linear on quadratics")
+    scale = natural_sizes(method, view.n, Setting.at(experiment).L, star)
+    kept = tuple(x * scale for x in invariants(method, units, view))
+    basis = valid_deviations(kept, len(scale))
+    inside = basis.T @ (mean_map * scale / scale[:, None]) @ basis
+    model = (method.model(units) - view.x_star)[0] * scale @ basis
+    left = model @ np.linalg.matrix_power(inside, 2**DOUBLINGS)
+    size = float(np.linalg.norm(left) / np.linalg.norm(model))
+    return size if np.isfinite(size) else float("inf")
 
 
 def mean_gaps(experiment: ConvexExperiment, state: Any, steps: Sequence[int]) -> list[float]:
@@ -151,22 +219,10 @@ def mean_gaps(experiment: ConvexExperiment, state: Any, steps: Sequence[int]) ->
         If the compressor is not linear, or no fixed point is found.
     """
     method, view = experiment.method, experiment.problem
-    star, units, batch, oracle = _deviated(experiment)
-
-    def flat(s: Any) -> Matrix:
-        arrays = (getattr(s, field.name) for field in fields(s))
-        return np.concatenate([x.reshape(-1, x.shape[2]) for x in arrays if x.dtype != bool])
-
-    def step(channel: LinearChannel) -> Matrix:
-        after = flat(theorem_step(method, batch, oracle, channel)) - flat(star)
-        after[:, :-1] -= after[:, -1:]  # the last run starts at the solution
-        return np.concatenate([after, np.eye(1, after.shape[1], after.shape[1] - 1)])
-
-    compressor = experiment.compressor
-    maps = [*outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))]
+    star, units, maps = _maps(experiment)
     hessian = view.hessian(view.x_star)
     gap = lyapunov_matrix((Gap(1.0, method.model(units)),), hessian, view.x_star)
-    start = np.append(flat(state)[:, 0] - flat(star)[:, 0], 1.0)
+    start = np.append(_flat(state)[:, 0] - _flat(star)[:, 0], 1.0)
     second, done, found = np.outer(start, start), 0, []
     for wanted in steps:
         for _ in range(wanted - done):

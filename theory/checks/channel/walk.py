@@ -1,6 +1,6 @@
 """A few steps of a method outside the engine, and the distance of two states."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -26,7 +26,7 @@ class PacedChannel(Channel):
     """The simulated network at another pace: all runs communicate together.
 
     ``pace`` takes the place of the schedule of the method; without it, methods that communicate at
-    random do so with probability 1/2.
+    random do so with probability 1/2. All coins are fair, so that a few steps show every outcome.
     """
 
     pace: Schedule | None = None
@@ -38,6 +38,14 @@ class PacedChannel(Channel):
             return np.asarray(super().talking(schedule, iteration))
         talks = np.asarray(super().talking(WithProbability(0.5), iteration))[0]
         return np.full(len(self.runs), talks)
+
+    def coin(self, p: Any) -> Array:
+        """Toss a fair coin, unless p is 0 or 1; (1, 1, R) bool."""
+        return super().coin(np.where((p > 0) & (p < 1), 0.5, p))
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Toss a fair coin on every client, but where q_i is 0 or 1; (n, 1, R) bool."""
+        return super().client_coins([0.5 if 0 < chance < 1 else chance for chance in q])
 
 
 def with_pace(channel: Channel, pace: Schedule | None = None) -> PacedChannel:

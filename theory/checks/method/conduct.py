@@ -11,14 +11,16 @@ import numpy as np
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.noise import Noise, Uniform
-from certibit.data.problem import RelaxedConstants
+from certibit.data.problem import Constants, RelaxedConstants
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
+from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Every
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
 from certibit.theory.card import Card
@@ -37,12 +39,22 @@ from certibit.theory.setting import Setting
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.linear_maps import left_in_the_long_run
 
 NEAR = 1e-7
 """A small move, relative to 1 and to every number."""
 
 _LONGEST_ROUND = 100
 """Iterations of a round that is still waited for."""
+
+_PARTS = (1 / 4, 1 / 4000)
+"""Of L_f: the curvatures of quadratics that are tried."""
+
+_LATE = 10
+"""The iteration whose parameters are looked at where they change."""
+
+_FORGOTTEN = 1e-3
+"""What may be left in the long run."""
 
 _AWAY = 10.0
 """If the distance has grown by this factor, the run diverges."""
@@ -265,6 +277,58 @@ def comes_back(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     )
     note = "90 iterations, messages sent whole"
     return Verdict("comes back to the solution", growth, _AWAY, note, advice)
+
+
+def rests_at_the_solution_only(experiment: Experiment[Any], _: int = 0) -> Verdict | None:
+    """Check that the model comes to x* in the mean from every state that ``start`` may give.
+
+    A method that never moves, or that rests where something else than the gradient is 0, stays
+    where it is. Tried on a quadratic with curvatures up to a quarter of L_f, messages sent whole,
+    and with a thousandth of these if parameters are too large for them. None where the step is not
+    linear or the parameters fit no 3 clients.
+    """
+    left, n = np.inf, min(experiment.n, 3)
+    try:
+        for small in (quadratic_twin(experiment, n, 2, part) for part in _PARTS):
+            if small is None:
+                return None
+            if np.isinf(left):
+                with np.errstate(all="ignore"):
+                    left = left_in_the_long_run(small)
+    except (Refusal, ValueError):  # such as one parameter for each of more clients
+        return None
+    note = "a quadratic, 7e10 steps in the mean, messages sent whole"
+    advice = (
+        f"Of a move away from the solution {left:.3g} is left in the long run: the method also "
+        "rests, or runs away, elsewhere. Look at what the model is moved by, and at signs."
+    )
+    return Verdict("rests at the solution only", left, _FORGOTTEN, note, advice)
+
+
+def quadratic_twin(
+    experiment: Experiment[Any], n: int, d: int, part: float = 1.0
+) -> ConvexExperiment | None:
+    """Return the experiment on quadratics without noise; None if its constants are not known.
+
+    The average is strongly convex and its curvature at most L_f. With a smaller ``part`` of this
+    all clients have the same curvatures, and messages are sent whole.
+    """
+    method, constants = experiment.method, experiment.problem.constants
+    smooth = constants.L_f if isinstance(constants, Constants) else constants.L0
+    if not smooth > 0:
+        return None
+    alike, most = part < 1, part * smooth
+    least = min(constants.mu, most) if constants.mu > 0 else most / 100
+    problem = Quadratic.random(
+        n,
+        d,
+        least,
+        most,
+        shared_eigenvectors=alike,
+        shared_minimiser=method.needs.shared_minimiser,
+    )
+    sent = None if alike else experiment.compressor
+    return Experiment.of(method_at(method, _LATE), problem, sent)
 
 
 def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:

@@ -208,21 +208,22 @@ def worst_descent(
 ) -> Verdict:
     """Check a descent of |grad f|^2 in the worst case over all states of small quadratics.
 
-    The quadratics are convex, with the smoothness of the average of the problem for all clients, so
-    that with its parameters the hypotheses hold there, too; compressors as in :func:`worst_like`.
+    The quadratics are convex and their gradients exact, with the smoothness of the average of the
+    problem for all clients, so that with its parameters the hypotheses hold there, too; compressors
+    as in :func:`worst_like`.
     The value is the largest (E[Psi+] + c |grad f|^2)/Psi.
 
     Raises
     ------
     Refusal
-        If the parameters fit no small problem, or gradients are stochastic.
+        If the parameters fit no small problem.
     """
     method, n = experiment.method, min(experiment.n, 3)
     L_f = Setting.at(experiment).constants.L_f
     linear = [None] if method.needs.compressor is None else [Identity(), *_SMALL]
     values = []
     for d, kappa, small in product((2, 3), (1.0, 100.0), linear):
-        if experiment.problem.noise or (small and not _milder(small, d, n, experiment)):
+        if small and not _milder(small, d, n, experiment):
             continue
         like = Quadratic.random(
             n,

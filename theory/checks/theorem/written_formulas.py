@@ -16,7 +16,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ConvergenceTheorem, DescentPromise, Theorem
+from certibit.theory.theorem import ConvergenceTheorem, Theorem
 from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
@@ -49,7 +49,7 @@ Found = list[tuple[float, str]]
 def written_hypotheses(
     theorem: ConvergenceTheorem, method: Method, setting: Setting
 ) -> Verdict | None:
-    """Check that hypotheses, tau or c are the formulas that are printed; None if none can be read.
+    """Check that hypotheses, tau, c and e are the formulas as printed; None if none can be read.
 
     Names are the parameters of the method, the constants of the setting, and what the docstring of
     the theorem defines, such as s = sqrt(1 - alpha).
@@ -66,10 +66,11 @@ def written_hypotheses(
                     said = f"{text} of the hypothesis {condition.statement!r} is {read:.8g}"
                     found.append((_apart(value, read), f"{said}, and {value:.8g} is compared"))
     promise = theorem.promise(method, setting)
-    if isinstance(promise, DescentPromise) and "c" in defined:
-        c, read = promise.c, defined["c"]
-        said = f"c of the docstring is {read:.8g}, and {c:.8g} is promised"
-        found.append((_apart(c, read), said))
+    for name in ("c", "e"):
+        if hasattr(promise, name) and name in defined and name not in names:
+            value, read = getattr(promise, name), defined[name]
+            said = f"{name} of the docstring is {read:.8g}, and {value:.8g} is promised"
+            found.append((_apart(value, read), said))
     if isinstance(theorem, Theorem) and "tau" in defined and "tau" not in names:
         decrease, read = 1 - theorem.rate(method, setting), 1 - defined["tau"]
         said = f"1 - tau of the docstring is {read:.8g}, and {decrease:.8g} is promised"
