@@ -74,14 +74,17 @@ def words(subject: str) -> list[str]:
     return ["check", *subject.split(), *QUICK]
 
 
-def finding(subject: str) -> str:
-    """Return "" if `certibit check` finds nothing, else the last that it says."""
+def finding(subject: str, arguments: Sequence[str] = ()) -> str:
+    """Return "" if `certibit check` finds nothing, else the last that it says.
+
+    ``arguments`` are in the place of those of the subject.
+    """
     from certibit.cli import main  # noqa: PLC0415  (a fault may stop the import)
 
     told, errors = io.StringIO(), io.StringIO()
     try:
         with redirect_stdout(told), redirect_stderr(errors):
-            code = main(words(subject))
+            code = main(arguments or words(subject))
     except SystemExit as end:
         code = end.code
     except Exception:
@@ -101,5 +104,14 @@ def first_finding(subjects: Sequence[str]) -> int:
     for subject in subjects:
         if found := finding(subject):
             print(f"{subject}: {found}")
+            return 1
+    return 0
+
+
+def first_check(lines: Sequence[str]) -> int:
+    """Print the first thing that is found with some arguments of `check`, and return 1; else 0."""
+    for line in lines:
+        if found := finding(line, ["check", *line.split()]):
+            print(f"{line}: {found}")
             return 1
     return 0

@@ -21,6 +21,7 @@ from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.problems.nonconvex_model import NonconvexModel
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as make_problem
 from certibit.data.relaxed.families import Multiples, Tilted
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
 from certibit.data.relaxed.polynomials import Quartics
@@ -39,6 +40,7 @@ from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.compressor.compression import compressor_checks
+from certibit.theory.checks.examination import conducted
 from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.descents import descents_along_a_run
 from certibit.theory.checks.method.identities import identities
@@ -63,6 +65,8 @@ from certibit.theory.tool.compiled import compiled_as_plain
 from certibit.theory.tool.draws.choices import channel_checks
 from certibit.theory.tool.tool_checks import trace_checks
 from certibit.theory.verdict import Verdict, largest, worst_of
+from certibit.theory.worlds.fixed_points import resting_state
+from certibit.theory.worlds.invariants import relations
 from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
@@ -75,6 +79,9 @@ CLIPPED = [
     (EPISODE(0.01, 0.01, 4), "best"),
 ]
 """Steps on (L0, L1)-smooth functions, and the bound of their growth."""
+
+NOISY = ("local-sgd", "ef21-sgdm", "sgd")
+"""Methods that are run with added noise, and not with mini-batches, where f is not convex."""
 
 CLIENTS = {"compressed-gd": 1}
 """Those of a method whose theorem is not about 3."""
@@ -128,6 +135,22 @@ def parts(
     if sampling:
         yield "compressor", lambda: compressor_checks(used, 5, seed)
         yield "channel", lambda: channel_checks(used, seed=seed)
+
+
+def sampled(name: str, rule: str | None) -> tuple[Verdict, ...]:
+    """Return what `certibit check` says of a method on a problem with stochastic gradients."""
+    resting_state.cache_clear()
+    relations.cache_clear()
+    card, convex = CARDS[name], bool(CARDS[name].theorems) and rule != "nonconvex"
+    batches = card.method.needs.samples and name not in NOISY
+    words = "breast-cancer@3:batch=8" if convex else "breast-cancer@3:nonconvex:batch=8"
+    words = words if batches or convex else "quadratic:d=4@3:nonconvex:noise=0.1"
+    problem = make_problem(words, kappa=100 if convex else None)
+    selector = SELECTORS[card.method.needs.compressor]
+    sent = make_compressor(selector) if selector else None
+    setting = Setting.of(card.method, problem, sent)
+    method = card.at(setting, rule or card.default_rule(setting))
+    return conducted(card, Experiment.of(method, problem, sent)).verdicts
 
 
 def _as_written(card: Card, rule: str | None, experiment: Experiment) -> Iterator[Verdict]:

@@ -11,6 +11,7 @@ from faults_of_methods import METHOD_FAULTS
 from faults_of_problems import PROBLEM_FAULTS
 from faults_of_proofs import PROOF_FAULTS
 from faults_of_runs import RUN_FAULTS
+from faults_of_samples import SAMPLE_FAULTS
 from faults_of_theorems import THEOREM_FAULTS
 
 FAULTS = [
@@ -23,4 +24,5 @@ FAULTS = [
     *RUN_FAULTS,
     *PROBLEM_FAULTS,
     *PROOF_FAULTS,
+    *SAMPLE_FAULTS,
 ]

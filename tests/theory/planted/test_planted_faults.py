@@ -20,9 +20,10 @@ from unittest.mock import patch
 
 import pytest
 from attacks import ATTACKS
-from battery import Part, parts, problem_parts, proof_findings, verdicts
+from battery import Part, parts, problem_parts, proof_findings, sampled, verdicts
 from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
+from faults_of_samples import SAMPLE_FAULTS
 from planting import Fault, fault, planted
 
 from certibit.cli.words.places import add_place, read_place
@@ -83,6 +84,9 @@ def parts_of(fault: Fault) -> Iterator[tuple[str, Part]]:
     """
     if fault in PROOF_FAULTS:
         yield "proofs", proof_findings
+        return
+    if fault in SAMPLE_FAULTS:
+        yield "samples", lambda: sampled(*fault.subject[:2])
         return
     if fault.module.startswith("data"):
         yield from problem_parts()
@@ -203,6 +207,12 @@ def test_no_check_fails_on_correct_code(place, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_check_of_problems_and_proofs_fails_on_correct_code(seed, named):
     assert not list(alarms_of_problems(seed, named))
+
+
+@pytest.mark.long(keep=3)
+@pytest.mark.parametrize("subject", sorted({fault.subject[:2] for fault in SAMPLE_FAULTS}, key=str))
+def test_no_check_with_samples_fails_on_correct_code(subject):
+    assert [verdict for verdict in sampled(*subject) if not verdict.holds] == []
 
 
 def table(found: dict[str, list[tuple[str, str]]], alarms: list[str]) -> Iterator[str]:

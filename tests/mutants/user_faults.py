@@ -1,0 +1,137 @@
+"""Faults of a user's kind, drawn by a seed, shown to `certibit check` alone.
+
+``python tests/mutants/user_faults.py FOLDER [--first N] [--seconds S]``: mutants of the files of
+methods, cards, compressors and losses, in turn. Each is shown to the command lines of its method,
+compressor or loss. What is finished is kept in FOLDER; after S seconds on the clock no further one
+is begun.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from equivalents import equivalents
+from mutations import Mutant, mutants, parses
+from private_tree import PrivateTree
+from sampling import CLIPPING
+from subjects import first_check
+from trials import seen
+
+from certibit.theory.catalogue.catalogue import CARDS
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = 40
+KINDS = {
+    "solvers/methods": 20, "theory/cards": 24, "solvers/compressors": 10, "data/losses": 6
+}  # fmt: skip
+"""Folders, and how many faults of each."""
+SENT = {"unbiased": " rand-k:2", "contractive": " top-k:2", None: ""}
+OF_FILES = {
+    "natural": ["diana natural"],
+    "quantisation": ["diana dithering:3", "diana ternary", "ef21 sign", "diana l1"],
+    "selection": ["diana rand-k:2", "ef21 top-k:2", "diana rand-k:1@shared"],
+    "composition": ["diana rand-k:2+natural", "ef21 scaled(rand-k:2)"],
+    "two_way": ["ef21p-diana two-way(rand-k:2;top-k:2)"],
+    "logistic_loss": ["gd --loss logistic"],
+    "losses": ["gd --loss huber:1", "gd --loss least-squares", "gd --loss poisson",
+               "gd --loss smoothed-hinge"],
+    "robust_losses": ["gd --loss welsch:1", "gd --loss tukey:3"],
+    "multinomial_loss": ["gd --loss multinomial"],
+}  # fmt: skip
+"""The command lines of a compressor or a loss."""
+OUTSIDE = {"nonconvex", "published", "5gcs", "convex"}
+"""Rules that follow no theorem about a factor, or serve no compressor."""
+QUICK = "--kappa 30 --seeds 2 --until 1e-3 --quiet"
+
+
+def lines(file: str) -> Iterator[str]:
+    """Yield the arguments of `certibit check` that a fault of a file is shown to."""
+    name = Path(file).stem
+    if name in OF_FILES and "losses" in file:
+        convex, kind = (f" {QUICK}", "") if name != "robust_losses" else (" --quiet", ":nonconvex")
+        yield from (f"australian@4{kind} {words}{convex}" for words in OF_FILES[name])
+        return
+    if name in OF_FILES:
+        yield from (f"quadratic:d=6@4 {words} {QUICK}" for words in OF_FILES[name])
+        return
+    card = next(one for one in CARDS.values() if one.method.__module__.endswith(f".{name}"))
+    needs, clients = card.method.needs, 1 if card.method.needs.shared_minimiser else 4
+    sent = SENT[needs.compressor] if needs.downlink is None else " two-way(rand-k:2;rand-k:2)"
+    words = f"{card.name}{sent}"
+    if card.theorems or card.convex:
+        for rule in card.rules:
+            if rule not in OUTSIDE or len(card.rules) == 1:
+                yield f"quadratic:d=6@{clients} {words} --parameters {rule} {QUICK}"
+        if needs.samples:
+            yield f"australian@4:batch=8 {words} {QUICK}"
+    if card.descents:
+        yield f"quadratic:d=6@4:nonconvex:noise=0.1 {words} --quiet"
+        if needs.samples:
+            yield f"australian@4:nonconvex:batch=8 {words} --quiet"
+
+
+def drawn() -> list[Mutant]:
+    """Return the sample, kind after kind in turn, at most one of a line."""
+    chosen: dict[Mutant, float] = {}
+    for folder, count in KINDS.items():
+        found = []
+        for file in sorted((ROOT / folder).glob("[a-z]*.py")):
+            text, path = file.read_text(encoding="utf-8"), file.relative_to(ROOT).as_posix()
+            chosen_file = "methods" in folder or "cards" in folder or file.stem in OF_FILES
+            if chosen_file and not file.stem.startswith(CLIPPING):
+                found += [m for m in mutants(path, text) if parses(m, text)]
+        order = np.random.default_rng(SEED).permutation(len(found))
+        of_lines = {(found[i].file, found[i].patch[0]): found[i] for i in order[::-1]}
+        for place, mutant in enumerate(list(of_lines.values())[::-1][:count]):
+            chosen[mutant] = place / count
+    return sorted(chosen, key=chosen.__getitem__)
+
+
+def main(folder: Path, first: int | None, seconds: float) -> None:
+    """Show the sample to the checks, and print what became of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept, begin = folder / "user_faults.jsonl", time.monotonic()
+    rows = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    known, argued = {row["name"]: row for row in rows}, equivalents()
+    with tempfile.TemporaryDirectory() as copies:
+        tree = PrivateTree(ROOT, Path(copies) / "tree")
+        for mutant in drawn()[:first]:
+            if mutant.name in known or time.monotonic() - begin > seconds:
+                continue
+            tree.plant(mutant)
+            answer = tree.start(partial(first_check, list(lines(mutant.file))), 80.0)
+            while not answer.ended:
+                time.sleep(0.05)
+            row = {
+                "name": mutant.name, "file": mutant.file, "function": mutant.function,
+                "patch": mutant.patch, "seen": seen(answer),
+            }  # fmt: skip
+            known[mutant.name] = row
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            print(mutant.file, *mutant.patch, row["seen"] or "SURVIVES", sep="\n  ", flush=True)
+    fates = Counter(
+        (row["file"].rsplit("/", 1)[0],
+         "equivalent" if row["name"] in argued else "caught" if row["seen"] else "survived")
+        for row in known.values()
+    )  # fmt: skip
+    for kind in KINDS:
+        print(
+            kind, *(f"{fate}: {fates[kind, fate]}" for fate in ("caught", "survived", "equivalent"))
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--first", type=int)
+    parser.add_argument("--seconds", type=float, default=3600.0)
+    chosen = parser.parse_args(sys.argv[1:])
+    main(chosen.folder.resolve(), chosen.first, chosen.seconds)
