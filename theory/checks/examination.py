@@ -332,6 +332,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         for one in (*factors, *stated, *runs)
         if one.unmet(method, setting) and not one.unmet(method, replace(setting, sigma=0.0))
     ]
+    promised = (*factors, *stated)
     factors = [
         one
         for one in factors
@@ -348,7 +349,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         *(noise_at_the_solution(theorem, experiment) for theorem in factors),
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *_worst_descents(held, experiment),
-        *_one_step_promises([*factors, *held], card, experiment),
+        *_one_step_promises(promised, [*factors, *held], card, experiment),
         *conduct(card, experiment),
         *(at_rest_and_kept(card, exact) if exact else ()),
         *_identities(card),
@@ -389,14 +390,18 @@ def _worst_descents(
 
 
 def _one_step_promises(
-    theorems: Sequence[ConvergenceTheorem], card: Card, experiment: Experiment[Any]
+    stated: Sequence[ConvergenceTheorem],
+    held: Sequence[ConvergenceTheorem],
+    card: Card,
+    experiment: Experiment[Any],
 ) -> Iterator[Verdict]:
-    """Hold promises against their formulas and against certificates, where there are any."""
+    """Hold promises against their formulas and, if their hypotheses hold, against certificates."""
     method, setting = experiment.method, Setting.at(experiment)
     certificates = extension(_CERTIFICATES)
-    for theorem in theorems:
+    for theorem in stated:
         found = [written_hypotheses(theorem, method, setting)]
-        if certificates and theorem in (*card.theorems, *card.descents, *card.convex):
+        on_card = theorem in (*card.theorems, *card.descents, *card.convex)
+        if certificates and on_card and theorem in held:
             found.append(certificates.certified_promise(theorem, card, method, setting))
         yield from (verdict for verdict in found if verdict)
 

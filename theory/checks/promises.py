@@ -111,10 +111,11 @@ def check_promise(
     """
     method, setting = experiment.method, Setting.at(experiment)
     conditions, promise = theorem.conditions(method, setting), theorem.promise(method, setting)
+    written = written_hypotheses(theorem, method, setting)
     if runs is None:
-        return Promised(theorem, conditions, promise, ())
+        return Promised(theorem, conditions, promise, (written,) if written else ())
     steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
-    said = (written_hypotheses(theorem, method, setting), tight_promise(theorem, card))
+    said = (written, tight_promise(theorem, card))
     verdicts = [*steps, *runs.verdicts, *(verdict for verdict in said if verdict)]
     loose, diagnosis = tuple[str, ...](), ""
     if not all(verdict.holds for verdict in steps):
@@ -138,9 +139,10 @@ def check_convex_promise(
     """Check a theorem about convex functions if its hypotheses hold; see :func:`check_promise`."""
     method, setting = experiment.method, Setting.at(experiment)
     conditions, promise = theorem.conditions(method, setting), theorem.promise(method, setting)
+    written = written_hypotheses(theorem, method, setting)
+    verdicts = [written] if written else []
     if theorem.unmet(method, setting):
-        return Promised(theorem, conditions, promise, ())
-    verdicts = list[Verdict]()
+        return Promised(theorem, conditions, promise, tuple(verdicts))
     with suppress(Refusal):
         if isinstance(theorem, RunTheorem):
             verdicts.append(bounded_run(theorem, experiment, budget))
@@ -152,8 +154,6 @@ def check_convex_promise(
     with suppress(Refusal):
         if by_rule and beyond:
             verdicts.append(at_the_boundary(theorem, card, rule))
-    written = written_hypotheses(theorem, method, setting)
-    verdicts += [written] if written else []
     return Promised(theorem, conditions, promise, tuple(verdicts))
 
 

@@ -109,8 +109,7 @@ def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
         return experiment
     if is_convex(experiment):
         return replace(experiment, problem=replace(experiment.problem, noise=None))
-    d = min(experiment.d, small_dimension(experiment.compressor))
-    return quadratic_twin(experiment, experiment.n, d)
+    return quadratic_twin(experiment, experiment.n, small_dimension(experiment.compressor))
 
 
 def _long_runs(card: Card, experiment: ConvexExperiment, seed: int) -> Verdict | None:
