@@ -16,12 +16,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    ContractionPromise,
-    ConvergenceTheorem,
-    DescentPromise,
-    Theorem,
-)
+from certibit.theory.theorem import ConvergenceTheorem, Theorem
 from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
@@ -72,8 +67,7 @@ def written_hypotheses(
                     found.append((_apart(value, read), f"{said}, and {value:.8g} is compared"))
     promise = theorem.promise(method, setting)
     for name in ("c", "e"):
-        stated = isinstance(promise, (ContractionPromise, DescentPromise)) and name in defined
-        if stated and hasattr(promise, name) and name not in names:
+        if hasattr(promise, name) and name in defined and name not in names:
             value, read = getattr(promise, name), defined[name]
             said = f"{name} of the docstring is {read:.8g}, and {value:.8g} is promised"
             found.append((_apart(value, read), said))
@@ -125,7 +119,7 @@ def _names(method: Method, setting: Setting) -> Names:
     owners = ((setting, _OF_SETTING), (setting.constants, _OF_CONSTANTS))
     for owner, known in owners:
         for name in known:
-            with suppress(Refusal, AttributeError):  # such as alpha of an unbiased compressor
+            with suppress(Refusal):  # such as alpha of an unbiased compressor
                 names[name] = getattr(owner, name)
     if method.needs.by_variance:
         names |= zip(("eta", "omega", "omega_av"), setting.bias_and_variance, strict=True)
