@@ -295,7 +295,10 @@ def examine(
         tell("no theorem")
         found.append(check_growth(found, experiment))
     for convex in card.convex:
-        if not (card.theorems and convex.unmet(method, setting)):
+        if card.theorems and convex.unmet(method, setting):
+            unmet = written_hypotheses(convex, method, setting)
+            sound += (unmet,) if unmet else ()
+        else:
             tell(convex.title)
             found.append(
                 check_convex_promise(convex, card, experiment, budget, rule, by_rule, beyond)

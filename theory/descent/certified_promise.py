@@ -94,16 +94,18 @@ def certified_promise(
 def _places(
     theorem: Theorem | DescentTheorem, card: Card, method: Method, setting: Setting
 ) -> Iterator[_Place]:
-    """Yield parameters at which hypotheses hold with equality: the given ones and those of rules.
+    """Yield given parameters and those of rules, where hypotheses nearly hold with equality.
 
-    The rules are taken where constants are far apart, for n clients with noise far above L, and
-    where all L_i are L_f, for few clients with noise far below.
+    The rules are taken where constants are far apart, for n clients with noise far above L and far
+    below, and where all L_i are L_f, for few clients.
     """
     starts = [_Place(method, setting)]
     sampled = theorem.allows_noise(method, setting)
     few = 2 if getattr(theorem.promise(method, setting), "dissimilarity", 0.0) else 1
-    for n, size in ((max(setting.n, 2), 30.0), (few, 0.1)) if card.rules else ():
-        apart = _apart(setting, n, size if sampled else 0.0, alike=size < 1)
+    n = max(setting.n, 2)
+    kinds = ((n, 30.0, False), (n, 0.1, False), (few, 0.1, True))[0 if sampled else 1 :]
+    for clients, size, alike in kinds if card.rules else ():
+        apart = _apart(setting, clients, size if sampled else 0.0, alike)
         starts += list(islice(_by_rule(theorem, card, apart), 1))
     for start in starts:
         found = list(_boundaries(theorem, start))

@@ -143,7 +143,7 @@ _CARDS = [
         "l-svrg",
         "weight without its max",
         "max(8 * noise * m.gamma**2, most) / m.p",
-        "8 * noise * m.gamma**2 / m.p",
+        "most / m.p",
         "largest",
     ),
     (
