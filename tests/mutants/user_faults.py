@@ -38,7 +38,7 @@ OF_FILES = {
     "quantisation": ["diana dithering:3", "diana ternary", "ef21 sign", "diana l1"],
     "selection": ["diana rand-k:2", "ef21 top-k:2", "diana rand-k:1@shared"],
     "composition": ["diana rand-k:2+natural", "ef21 scaled(rand-k:2)",
-                    "ef21 top-k:2+2-bit", "ef21 rand-k:1(top-k:2)"],
+                    "ef21 top-k:2+2-bit", "ef-bv rand-k:1(top-k:2)"],
     "two_way": ["ef21p-diana two-way(rand-k:2;top-k:2)"],
     "logistic_loss": ["gd --loss logistic"],
     "losses": ["gd --loss huber:1", "gd --loss least-squares", "gd --loss poisson",

@@ -36,7 +36,7 @@ CLOSE = 1e-6
 LARGE, LARGER = 20.0, 100.0
 """An e that is promised is at most so many times the one that is certified; e + zeta^2 e' is."""
 
-ZETAS = (0.5, 3.0)
+ZETAS = (0.01, 30.0)
 """How much clients differ, in units of sigma, where it is promised for any."""
 
 INSIDE = 1e-4
