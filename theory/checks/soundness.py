@@ -102,12 +102,12 @@ def at_rest_and_kept(
 def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
     """Return an experiment without the noise of its gradients, on a strongly convex problem.
 
-    In the place of functions that are not strongly convex are quadratics that are; None if the
-    constants are not known.
+    In the place of functions that are not strongly convex, or have other minimisers than a method
+    needs, are quadratics; None if the constants are not known.
     """
-    if is_convex(experiment) and experiment.problem.noise is None:
-        return experiment
-    if is_convex(experiment):
+    if is_convex(experiment) and not experiment.method.needs.shared_minimiser:
+        if experiment.problem.noise is None:
+            return experiment
         return replace(experiment, problem=replace(experiment.problem, noise=None))
     return quadratic_twin(experiment, experiment.n, small_dimension(experiment.compressor))
 
