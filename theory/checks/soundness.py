@@ -108,7 +108,8 @@ def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
     if is_convex(experiment) and not experiment.method.needs.shared_minimiser:
         if experiment.problem.noise is None:
             return experiment
-        return replace(experiment, problem=replace(experiment.problem, noise=None))
+        problem: Any = experiment.problem
+        return replace(experiment, problem=replace(problem, noise=None))
     return quadratic_twin(experiment, experiment.n, small_dimension(experiment.compressor))
 
 

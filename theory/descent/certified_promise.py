@@ -84,7 +84,8 @@ def certified_promise(
     said = next(text for share, text in found if share == worst)
     advice = (
         f"{said} Look at the step, at the weights of the potential, at c and e of the theorem, and "
-        "at the hypotheses that hold there with equality."
+        "at the hypotheses that hold there with equality. A proof that uses more than the "
+        "inequalities of the class is not refuted by this."
     )
     return Verdict(
         "promise / certificate at the boundary", worst, 1.0, "", advice, **searched(found)
@@ -207,7 +208,8 @@ def _least_noise(
     theorem: Theorem | DescentTheorem, method: Method, functions: FunctionClass, c: float
 ) -> float | None:
     """Return the smallest e + zeta^2 e' that is certified with a given c; None if c is not."""
-    measure = Measure("potential" if isinstance(theorem, Theorem) else theorem.measure)
+    name: Any = "potential" if isinstance(theorem, Theorem) else theorem.measure
+    measure = Measure(name)
     functions = class_of_descent(method, functions, measure.name)
     step, _ = step_and_start(method, functions, theorem, measure)
     programme = DescentProgramme(step, tuple(map(rational, step.symbols.weights)))

@@ -41,7 +41,7 @@ class PacedChannel(Channel):
 
     def coin(self, p: Any) -> Array:
         """Toss a fair coin, unless p is 0 or 1; (1, 1, R) bool."""
-        return super().coin(np.where((p > 0) & (p < 1), 0.5, p))
+        return super().coin(0.5 if 0 < p < 1 else p)
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss a fair coin on every client, but where q_i is 0 or 1; (n, 1, R) bool."""
