@@ -121,11 +121,9 @@ def copy_with(kind: str, folder: Path) -> Path:
     """Copy the tree into a folder with the toy of a kind, and return the folder."""
     for name in (*ROOMS, "certibit", "tests", "docs"):
         ignored = shutil.ignore_patterns("__pycache__", "*.png")
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, folder)
-    for room in ROOMS:
-        (folder / "certibit" / room).symlink_to(folder / room)
     for place in TOYS[kind]:
         place.change(folder)
     return folder

@@ -110,8 +110,7 @@ class Loss(ABC):
         """
         z, targets = _looked_at(b)
         with np.errstate(all="ignore"):  # a function may overflow far away
-            self._require_derivatives(z, targets)
-            found = np.asarray(self.curvature(z, targets)) + 0 * z
+            found = self._evaluated("curvature", z, targets)
         low = -self.weak_convexity
         for place, said, wrong in (
             (np.nanargmax(found), f"above the smoothness {self.smoothness:g}",
@@ -125,17 +124,21 @@ class Loss(ABC):
                     f"z = {z.flat[place]:.6g} and b = {targets.flat[place]:.6g}, {said}; give a "
                     f"{'loss and the bounds of its curvature' if low else _CONVEX}"
                 )
+        with np.errstate(all="ignore"):
+            self._require_derivatives(z, targets)
 
     def _evaluated(self, name: str, *arguments: Array) -> Array:
         """Return a function of the loss; refuse it if it is coarse or writes into arguments."""
         own = tuple(x.copy() for x in arguments)
         found = np.asarray(getattr(self, name)(*own))
-        numbers = np.unique(found[np.isfinite(found)])
-        coarse = numbers.size > _TARGETS and np.array_equal(numbers, numbers.astype(np.float32))
+        fine = found.dtype.kind in "fiu" and found.dtype.itemsize >= 8
+        numbers = np.unique(found[np.isfinite(found)]) if fine else found
+        coarse = fine and numbers.size > _TARGETS
+        coarse = coarse and np.array_equal(numbers, numbers.astype(np.float32))
         if not all(map(np.array_equal, own, arguments)):
             wrong, remedy = "writes into its arguments", "compute new arrays"
-        elif found.dtype.kind not in "fiu" or found.dtype.itemsize < 8 or coarse:
-            wrong, remedy = f"gives {found.dtype} of 32 bits or fewer", "compute in float64"
+        elif coarse or not fine:
+            wrong, remedy = f"gives {found.dtype}{' of 32 bits' * coarse}", "compute in float64"
         else:
             return found + 0.0 * arguments[0]
         raise Refusal(f"{name} of the loss {self.name} {wrong}; let it {remedy}")

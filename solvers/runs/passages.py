@@ -22,6 +22,12 @@ _ROUNDING = 1e-9
 Spent = Mapping[str, Array]
 
 
+def smoothness_of(problem: Problem) -> Constants | None:
+    """Return the constants of a smooth problem, None for those of (L0, L1)-smooth ones."""
+    constants = None if hasattr(problem, "relaxed") else problem.constants
+    return constants if isinstance(constants, Constants) else None
+
+
 @dataclass(frozen=True)
 class HeldRound:
     """All runs after a round, before anybody has looked at them: models (1, d, R)."""
@@ -150,8 +156,8 @@ class Passages:
 
     def _bound(self, z: _Reference, X: NDArray[np.float64], problem: Problem) -> Any:
         """Return a lower bound of the measure at models (d, K), (K,)."""
-        constants, way = problem.constants, X - z.x
-        if not isinstance(constants, Constants):
+        constants, way = smoothness_of(problem), X - z.x
+        if constants is None:
             return np.full(X.shape[1], -np.inf)
         squares = np.sum(way * way, axis=0)
         if self.measure == "gap":

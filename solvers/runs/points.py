@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
-from certibit.data.problem import Constants, Problem, smoothness_is_known
+from certibit.data.problem import Problem, smoothness_is_known
 from certibit.solvers.backend import squared_norm
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
 from certibit.solvers.runs.carried import Carried
-from certibit.solvers.runs.passages import POWERS, HeldRound, Passages, whole_gradient
+from certibit.solvers.runs.passages import (
+    POWERS,
+    HeldRound,
+    Passages,
+    smoothness_of,
+    whole_gradient,
+)
 from certibit.solvers.runs.trace import MODELLED, Column, require_no_negative_gap
 from certibit.solvers.state import copied, copy_of, narrow, take, taken
 
@@ -97,7 +103,7 @@ class Points:
         wishes, budget = self._wishes, self._wishes.budget
         problem = narrow(problem, np.array([0]))
         asked = [*wishes.record.accuracies, *([budget.accuracy] if budget.accuracy else [])]
-        known = asked or isinstance(problem.constants, Constants)
+        known = asked or smoothness_of(problem)
         if known and smoothness_is_known(problem):
             self._passages = Passages(budget.measure, np.unique([*POWERS, *asked]))
 

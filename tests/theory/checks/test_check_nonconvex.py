@@ -40,8 +40,8 @@ def test_no_check_fails(name, sent, solved):
 
 @pytest.mark.parametrize("solved", [MODEL, QUADRATIC], ids=["model", "quadratic"])
 def test_a_wrong_squared_gradient_in_the_trace_is_caught(monkeypatch, solved):
-    right = points._squared_gradient
-    monkeypatch.setattr(points, "_squared_gradient", lambda *given: 1.001 * right(*given))
+    right = points.squared_norm
+    monkeypatch.setattr(points, "squared_norm", lambda *given: 1.001 * right(*given))
     assert failing(examined("gd", solved)) == {RUNS}
 
 

@@ -6,7 +6,7 @@ RUN_FAULTS = [
     fault(
         "coins of probability p^2",
         "solvers.simulation.channel",
-        ('return self._shared("coin", 1) < p', 'return self._shared("coin", 1) < p * p'),
+        ('self._shared("coin", 1) < p)', 'self._shared("coin", 1) < p * p)'),
         on="marina",
     ),
     fault(

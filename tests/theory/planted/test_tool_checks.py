@@ -88,7 +88,12 @@ def test_a_fault_of_the_tool_is_caught(planting):
     ("module", "right", "wrong", "told"),
     [
         ("ledger", "times * xp.count_nonzero(mask, axis=(0, 1))", "times", "through a mask"),
-        ("ledger", "return times * mask.sum(axis=(0, 1))", "return times", "through a mask"),
+        (
+            "ledger",
+            "return times * np.asarray(mask).sum(axis=(0, 1))",
+            "return times",
+            "through a mask",
+        ),
         ("channel", "(n, 1, runs)), n * bits)", "(n, 1, runs)), 1)", "short"),
     ],
 )

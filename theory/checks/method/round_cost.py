@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, common_if
 from certibit.solvers.method import Every, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
@@ -100,7 +100,7 @@ class _CoinChannel(Scripted):
         self.ownership = inner.ownership  # type: ignore[method-assign]
 
     def coin(self, p: float) -> Array:
-        self.masks.append(super().coin(p))
+        self.masks.append(common_if((), super().coin(p)))
         return self.masks[-1]
 
     def cohort(self, m: int) -> Array:

@@ -44,7 +44,7 @@ def channel_checks(
     )  # fmt: skip
 
     def collect(draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        return np.concatenate([draw() for _ in range(draws // runs)], axis=2)
+        return np.array(np.concatenate([draw() for _ in range(draws // runs)], axis=2))
 
     q = np.linspace(0, 1, n)
     coin = collect(lambda: channel.coin(0.3))[0, 0]
