@@ -39,7 +39,7 @@ def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     Raises
     ------
     Refusal
-        If a step is not linear or its coins no sum over the clients, or it has too many unknowns.
+        If a step is not linear, or it has too many unknowns.
     """
     return 1 - max(one.factor for one in long_runs(method, functions))
 
@@ -77,9 +77,6 @@ def long_runs(method: Method, functions: FunctionClass) -> Iterator[SecondMoment
     for extreme in extremes(method, functions):
         try:
             moments = SecondMoments.of(outcomes.natural, outcomes.found, extreme)
-            if outcomes.other_heads and not found:
-                again = SecondMoments.of(outcomes.natural, outcomes.other_heads, extreme)
-                outcomes.require_sums((moments.step, again.step))
         except Refusal as refusal:
             refused = refusal
             continue

@@ -93,8 +93,7 @@ class SecondMoments:
         """
         counts = extreme.counts
         if any(orbit.chooses for orbit in found):
-            other = found[0].other_heads
-            found, _ = orbits(method, sum(counts), counts=counts, other_heads=other)
+            found, _ = orbits(method, sum(counts), counts=counts)
         else:
             cells = tuple(cells_of_kinds(counts))
             found = [replace(orbit, cells=cells) for orbit in found]

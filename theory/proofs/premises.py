@@ -26,8 +26,15 @@ from certibit.theory.proofs.rational_algebra import floats
 from certibit.theory.worlds.fixed_points import Combination, Rest, found_rest
 from certibit.theory.worlds.flags import Pattern
 from certibit.theory.worlds.invariants import invariants
-from certibit.theory.worlds.opaque.clients import ClientArray, ClientMask
-from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits, starts
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientMask, mean_degree
+from certibit.theory.worlds.orbits import (
+    LEAST_DEGREE,
+    Orbit,
+    cells_of_kinds,
+    first_state,
+    orbits,
+    starts,
+)
 from certibit.theory.worlds.symbolic.exact_numbers import (
     Exact,
     exact_parameters,
@@ -199,7 +206,7 @@ class Premises:
         )
 
     def _relations(self) -> tuple[int, ...]:
-        states = [self._at_start(orbit) for orbit in starts_of(self.method.inner, self.counts)]
+        states = [self._at_start(orbit) for orbit in starts_of(self.exact.inner, self.counts)]
         if self.given.has_solution:
             states.append(self._at_rest())
         holds = [[not any(part.any() for part in rows) for rows in state] for state in states]
@@ -256,10 +263,16 @@ class Premises:
     def _class(self, exact: bool) -> FunctionClass:
         return self.functions if exact else self.given.in_units(self.method.gradient)
 
-    def _at(self, s: Any, problem: Any) -> list[Groups]:
+    def _at(self, s: Any, problem: Any, degree: int = LEAST_DEGREE) -> list[Groups]:
         """Return the relations at a state, in the directions of each group."""
         frame, seen = problem.frame, OfCells(problem)
-        return [frame.groups(x) for x in invariants(self.method, s, seen)]
+        found = invariants(self.method, s, seen)
+        if max(map(mean_degree, found), default=0) > degree:
+            raise Refusal(
+                f"a relation of the states of {self.method.name} sums over the clients once more "
+                "than a step does and has no certificate; state it without these sums"
+            )
+        return [frame.groups(x) for x in found]
 
     def _at_start(self, orbit: Orbit) -> list[Groups]:
         """Return what relations are after an outcome of the start."""
@@ -270,9 +283,10 @@ class Premises:
             x = plain.frame.unknown(plain.basis, plain.basis.index("start", every_client=False))
             channel = self._channel(plain, errors, orbit)
             s = method.start(x, problem.of_step(self.method), channel)
+            channel.require_drawn()
             made.append([plain.frame.rows(x) for x in _vectors(s)])
         self._require_same(*made)
-        return self._at(s, problem)
+        return self._at(s, problem, orbit.degree)
 
     def _require_same(self, rough: list[Matrix], exact: list[Matrix]) -> None:
         """Refuse a method that does with floats what it does not with rational numbers."""
@@ -289,12 +303,13 @@ class Premises:
     def _at_rest(self) -> list[Groups]:
         """Return what relations are in the state at rest, having seen that a step keeps it."""
         pattern = self.patterns[0]
-        for orbit in orbits_of(self.method.inner, pattern, self.template):
+        for orbit in orbits_of(self.exact.inner, pattern, self.template):
             plain, lost = self._world(orbit.cells, AtRest)
             problem = Translated(plain, self.method)
             star = self._rest(problem)
             channel = self._channel(plain, lost, orbit)
             after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
+            channel.require_drawn()
             pairs = [(problem.x_star, self.method.model(star))]
             pairs += zip(_vectors(star), _vectors(after), strict=True)
             moved = any(plain.frame.rows(a - b).any() for a, b in pairs)
@@ -322,7 +337,7 @@ class Premises:
         places = [(name, key) for name, x in fields.items() for key in "abc" if getattr(x, key)]
         first = [rational(float(getattr(fields[name], key))) for name, key in places]
         worlds = []
-        for orbit in orbits_of(self.method.inner, self.patterns[0], self.template):
+        for orbit in orbits_of(self.exact.inner, self.patterns[0], self.template):
             worlds.append((orbit, *self._world(orbit.cells, AtRest)))
 
         def changed(values: Sequence[Any]) -> Rest:
@@ -360,7 +375,7 @@ class Premises:
     def _steps(self, pattern: Pattern) -> Iterator[tuple[*Step, list[Groups]]]:
         """Yield for each outcome of a step the relations before and after it, and what flags do."""
         resting = self.patterns[0].within(pattern.cells)
-        for orbit in orbits_of(self.method.inner, pattern, self.template):
+        for orbit in orbits_of(self.exact.inner, pattern, self.template):
             problem, errors = self._world(orbit.cells)
             runs = []
             for flags in dict.fromkeys((pattern, resting)):
@@ -368,6 +383,7 @@ class Premises:
                 errors.places.clear()
                 channel = self._channel(problem, errors, orbit)
                 after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
+                channel.require_drawn()
                 drawn = channel.options, channel.cells, channel.probability
                 runs.append((s, after, drawn))
             (before, after, drawn), *others = runs
@@ -386,7 +402,8 @@ class Premises:
             )
             if any(one != drawn for _, _, one in others):
                 raise Refusal(_DEPENDS.format(self.method.name))
-            yield self._at(before, problem), self._at(after, problem), apart
+            degree = orbit.degree
+            yield self._at(before, problem), self._at(after, problem, degree), apart
 
 
 _DEPENDS = (
@@ -398,21 +415,15 @@ _DEPENDS = (
 def starts_of(method: Method, counts: Sequence[int]) -> list[Orbit]:
     """Return the outcomes of the start of a method."""
     return [
-        Orbit(float(one.probability), tuple(one.script), tuple(one.cells), 1, False, False, 0)
+        Orbit(one.probability, tuple(one.script), tuple(one.cells), 1, False, one.degree, 0)
         for one, _ in starts(method, sum(counts), counts)
     ]
 
 
-def orbits_of(method: Method, pattern: Pattern, template: Any) -> list[Orbit]:
-    """Return the outcomes of a step from a state with some flags, with all counts of heads."""
+def orbits_of(method: Method, pattern: Pattern, template: Any) -> tuple[Orbit, ...]:
+    """Return the outcomes of a step from a state with some flags."""
     state, n = pattern.put(template), sum(pattern.counts)
-    found: dict[Any, Orbit] = {}
-    for other in (False, True):
-        some, _ = orbits(
-            method, n, counts=pattern.counts, other_heads=other, state=state, cells=pattern.cells
-        )
-        found |= {(one.script, one.cells): one for one in some}
-    return [*found.values()]
+    return orbits(method, n, counts=pattern.counts, state=state, cells=pattern.cells)[0]
 
 
 def _vectors(s: Any) -> list[Array]:

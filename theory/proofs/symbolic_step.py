@@ -26,8 +26,7 @@ from certibit.theory.worlds.opaque.letters import Opaque
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
 from certibit.theory.worlds.symbolic.exact_numbers import (
     exact_parameters,
-    fraction,
-    rational,
+    in_rational_numbers,
     zeros,
 )
 from certibit.theory.worlds.symbolic.expectation import expected_gram
@@ -55,9 +54,6 @@ from certibit.theory.worlds.symbolic.symbols import (
     unknown_state,
 )
 from certibit.theory.worlds.units import MethodInUnits
-
-SURE = 1e-9
-"""Distance of a sum of probabilities from 1 that is rounding."""
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
@@ -168,59 +164,23 @@ def symbolic_step(
             f"{method.name} with these parameters has more than {LARGEST_BASIS} unknowns per step; "
             "take fewer local steps"
         )
-    if not trusted:
-        _require_sums(step, outcomes, potential, one_by_one, measure)
     if not exact:
         return step
     basis = Basis(step.basis.used + bool(functions.zeta), kinds, exact=True)
     natural = natural.without_units()
     try:
-        premises = _premises(outcomes)
-        kept = premises.relations
-        if functions.has_solution:
-            for psi in (potential, *([measure] if measure else [])):
-                premises.require_rest(psi)
-        return _symbolic_step(outcomes, natural, potential, basis, one_by_one, measure, kept)
+        with in_rational_numbers(method.name):
+            premises = _premises(outcomes)
+            kept = premises.relations
+            if functions.has_solution:
+                for psi in (potential, *([measure] if measure else [])):
+                    premises.require_rest(psi)
+            return _symbolic_step(outcomes, natural, potential, basis, one_by_one, measure, kept)
     except BasisFullError:
         raise Refusal(
             f"points of {method.name} that are equal up to rounding differ in rational numbers; "
             "make what is rounded a parameter of its own"
         ) from None
-    except (AttributeError, TypeError) as error:  # of what has been run in floats above
-        raise Refusal(
-            f"a step of {method.name} takes more than sums, products and quotients of numbers and "
-            f"has no proof in rational numbers ({error}); make what it takes of a parameter one of "
-            "its own"
-        ) from error
-
-
-def _require_sums(
-    step: SymbolicStep,
-    outcomes: StepOutcomes,
-    potential: Potential,
-    one_by_one: bool,
-    measure: Potential | None,
-) -> None:
-    """Refuse a step if a quadratic form of it has another mean over other counts of heads."""
-    functions, method = outcomes.functions, outcomes.natural
-    if not outcomes.other_heads:
-        return
-    basis = Basis(step.basis.size, len(functions.kinds))
-    heads = outcomes.other_heads
-    again = _symbolic_step(outcomes, method, potential, basis, one_by_one, measure, orbits=heads)
-    for one, other in zip(step.after, again.after, strict=True):
-        outcomes.require_sums(
-            *zip((*one.blocks, one.values), (*other.blocks, other.values), strict=True)
-        )
-
-
-def _require_sure(method: Method, probability: Any) -> None:
-    """Refuse outcomes whose probabilities do not sum to 1."""
-    if abs(float(fraction(rational(probability))) - 1) > SURE:
-        raise Refusal(
-            f"a step of {method.name} draws on symbols what it does not draw without them and has "
-            "no certificate; let it ask nothing but the channel"
-        )
 
 
 @lru_cache(maxsize=1)
@@ -266,7 +226,6 @@ def _symbolic_step(
     one_by_one: bool,
     measure: Potential | None = None,
     held: Sequence[int] = (),
-    orbits: Sequence[Orbit] | None = None,
 ) -> SymbolicStep:
     given, template = outcomes.functions, outcomes.template
     evaluations: list[Evaluation] = []
@@ -314,15 +273,13 @@ def _symbolic_step(
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
     relations = invariants(method, state, problem)
     after: list[Form] = []
-    probability: Any = 0
-    for orbit in outcomes.found if orbits is None else orbits:
+    for orbit in outcomes.found:
         there, channel = world(orbit)
         before = unknown_state(template, there)
         s = theorem_step(method_, before, there.of_step(method), channel)
-        probability = probability + channel.probability
+        channel.require_drawn()
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
-    _require_sure(method, probability)
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
     inequalities = {name: form * method.gradient for name, form in known.items()}
     message_errors = seen_errors(message_errors, after, evaluations)

@@ -18,10 +18,17 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.iteration import theorem_step
-from certibit.theory.worlds.opaque.clients import ClientArray, ClientMask, contents
+from certibit.solvers.state import each
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientMask, anew, contents
 from certibit.theory.worlds.opaque.letters import watched
-from certibit.theory.worlds.orbits import Nothing, OrbitChannel, cells_of_kinds, starts
-from certibit.theory.worlds.outcomes import outcomes
+from certibit.theory.worlds.orbits import (
+    Nothing,
+    OrbitChannel,
+    cells_of_kinds,
+    every_outcome,
+    first_state,
+    starts,
+)
 
 MOST_VALUES, MOST_SUMS = 64, 4
 """Values of flags, and sums over the clients of a step with flags, that are looked at."""
@@ -149,21 +156,22 @@ def _with_others(
 def _after(method: Method, pattern: Pattern) -> Iterator[tuple[OrbitChannel, Any, int]]:
     """Yield for each outcome the channel, the state after it, and the number of sums."""
     n, counts = sum(pattern.counts), pattern.counts
-    _, first = starts(method, n, counts)[0]
+    first = pattern.put(each(anew, first_state(method, n, counts)))
+    sums: dict[OrbitChannel, int] = {}
 
-    def step(channel: OrbitChannel) -> tuple[OrbitChannel, Any, int]:
+    def step(channel: OrbitChannel) -> Any:
         problem = Nothing(n, counts)
-        s = replace(first, **{
-            name: problem.layout.array(np.zeros((len(problem.layout.counts) if x.shape[0] == n > 1
-                                                 else 1, 0, 1)))
-            for name, x in vars(first).items() if x.dtype != bool
-        })  # fmt: skip
         with watched(method.name):
-            s = theorem_step(method, pattern.put(s), problem, channel)
-        return channel, s, problem.layout.sums[0]
+            s = theorem_step(method, first, problem, channel)
+        sums[channel] = problem.layout.sums[0]
+        return s
 
-    made = outcomes(step, lambda script: OrbitChannel(n, script, counts, cells=pattern.cells))
-    return (found for _, found in made)
+    made = every_outcome(
+        method,
+        step,
+        lambda script, degree: OrbitChannel(n, script, counts, degree=degree, cells=pattern.cells),
+    )
+    return ((channel, s, sums[channel]) for channel, s in made)
 
 
 def _checked(method: Method, s: Any, before: Any = None) -> Any:

@@ -1,15 +1,20 @@
-"""A few values of binomial counts whose weighted sum is the mean of every quadratic polynomial.
+"""A few values of binomial counts whose weighted sum is the mean of every polynomial of a degree.
 
 Each client tosses its own coin, and the number of heads among the clients of a cell (clients that
-were treated alike so far) is binomial. If a coin acts on its own client only and the server sums
-over the clients, a quadratic form of the next state is a polynomial of degree 2 in these counts, so
-its expectation depends only on their means and covariances. Three values of a count suffice; the
-weights may be negative, and at most two cells at a time differ from their middle value.
+were treated alike so far) is binomial. A sum over the clients of what depends on their coins is a
+polynomial of these counts, of one degree more than what is summed. The mean of a polynomial of
+degree D follows from D + 1 values of a count, and of several counts from those of which at most D
+are passed over, counted over all cells. The weights may be negative.
 """
 
+from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from math import prod
 from typing import Any
+
+from flint import fmpq
+
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 
 Heads = tuple[int, ...]
 """The number of heads in each cell."""
@@ -17,59 +22,48 @@ Heads = tuple[int, ...]
 
 @lru_cache(maxsize=16)
 def numbers_of_heads(
-    sizes: tuple[int, ...], chances: tuple[Any, ...], *, other: bool = False
-) -> list[tuple[Any, Heads]]:
-    """Return weights and counts of heads that give the mean of every polynomial of degree 2.
+    sizes: tuple[int, ...], chances: tuple[Any, ...], degree: int = 2
+) -> list[tuple[Fraction, Heads]]:
+    """Return weights and counts of heads that give the mean of every polynomial of a degree.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        The number of coins in each cell.
-    chances : tuple of numbers
-        The probability of heads in each cell.
-    other : bool
-        Use other counts. A function that is no polynomial of degree 2 has another mean over these.
+    Those of at most so many coins are all that there are.
 
     Examples
     --------
-    >>> numbers_of_heads((4,), (0.5,))
+    >>> [(float(weight), heads) for weight, heads in numbers_of_heads((4,), (0.5,))]
     [(0.75, (2,)), (0.125, (0,)), (0.125, (4,))]
     """
-    pairs = list(zip(sizes, chances, strict=True))
-    places = [_places(size, p, other) for size, p in pairs]
-    middle = tuple(first for first, *_ in places)
-    weights: dict[Heads, Any] = {}
-    steps = []
-    for cell, ((size, p), (first, *others)) in enumerate(zip(pairs, places, strict=True)):
-        apart = size * p - first
-        for place in others:
-            weight = apart / (place - first)
-            for third in others:
-                if third != place:
-                    square = size * p * (1 - p) + apart * (size * p - third)
-                    weight = square / ((place - first) * (place - third))
-            weights[_with(middle, {cell: place})] = weight
-        if others:
-            steps.append((cell, others[0], apart / (others[0] - first)))
-    for (a, at_a, along), (b, at_b, aside) in combinations(steps, 2):
-        both = along * aside
-        weights[_with(middle, {a: at_a, b: at_b})] = both
-        weights[_with(middle, {a: at_a})] -= both
-        weights[_with(middle, {b: at_b})] -= both
-    left = 1 - sum(weights.values())
-    return [(left, middle), *((weight, heads) for heads, weight in weights.items())]
+    found: list[tuple[int, list[Rational], Heads]] = [(0, [fmpq(1)], ())]
+    for size, p in zip(sizes, chances, strict=True):
+        places = _places(size, degree)
+        means = _means(places, size, rational(p))
+        longer: list[Any] = []
+        for passed, before, heads in found:
+            for i, place in enumerate(places[: degree - passed + 1]):
+                after = [fmpq()] * min(len(before) + len(places) - 1, degree + 1)
+                for j in range(i, len(places)):
+                    apart = prod(place - other for other in places[: j + 1] if other != place)
+                    for power, weight in enumerate(before[: len(after) - j]):
+                        after[power + j] += weight * means[j] / apart
+                longer.append((passed + i, after, (*heads, place)))
+        found = longer
+    return [(fraction(sum(weights, fmpq())), heads) for _, weights, heads in found]
 
 
-def _places(size: int, p: Any, other: bool) -> Heads:
-    """Return up to three numbers of heads of one cell, all if there are no more."""
-    if p in {0, 1}:
-        return (size * int(p == 1),)
-    if size == 1:
-        return (1, 0) if other else (0, 1)
-    if other:
-        return size, min((3 * size + 3) // 4, size - 1), 0
-    return size // 2, 0, size
+def _places(size: int, degree: int) -> list[int]:
+    """Return numbers of heads of one cell, first those in the middle; all if there are no more."""
+    places = {size * k // degree for k in range(degree + 1)}
+    return sorted(sorted(places), key=lambda place: abs(2 * place - size))
 
 
-def _with(heads: Heads, changes: dict[int, int]) -> Heads:
-    return tuple(changes.get(cell, number) for cell, number in enumerate(heads))
+def _means(places: list[int], size: int, p: Rational) -> list[Rational]:
+    """Return the means of the products of a count less each of the first places."""
+    moments = [fmpq(1)]  # of size (size - 1) ..., as many factors
+    for power in range(len(places)):
+        moments.append(moments[-1] * (size - power) * p)
+    factors, means = [1], []
+    for place in places:
+        means.append(sum((a * b for a, b in zip(factors, moments, strict=False)), fmpq()))
+        kept = [(power - place) * factor for power, factor in enumerate(factors)]
+        factors = [a + b for a, b in zip([*kept, 0], [0, *factors], strict=True)]
+    return means

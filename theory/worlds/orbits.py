@@ -3,12 +3,14 @@
 Clients are exchangeable, so one representative is enumerated for all cohorts of a size, all masks
 with the same number of owners and all coins with the same number of heads: the one with the first
 clients of each cell. A cell is a set of clients that were treated alike so far. n coins then have
-three outcomes and not 2^n, as three counts of heads suffice (:mod:`~certibit.theory.worlds.heads`).
+a few outcomes and not 2^n: one more than the degree in the number of heads of a quadratic form of
+what a step makes (:mod:`~certibit.theory.worlds.heads`).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, pairwise
 from math import comb, inf, lgamma, log
 from operator import index
@@ -30,19 +32,27 @@ from certibit.solvers.method import (
 )
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.ownership import check_cohort, check_owners
+from certibit.solvers.state import each
 from certibit.theory.worlds.heads import numbers_of_heads
 from certibit.theory.worlds.opaque.clients import (
     ClientArray,
     ClientMask,
     ClientRows,
+    anew,
     contents,
+    mean_degree,
     share,
+    tossed,
 )
-from certibit.theory.worlds.opaque.letters import FEATURES, watched
+from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, fraction, rational
 
 LARGEST_POWER = 1000
 """Of two that is a float."""
+
+LEAST_DEGREE, MOST_DEGREE = 2, 16
+"""In the numbers of heads, of polynomials whose means are taken."""
 
 
 class OrbitChannel(Scripted):
@@ -51,8 +61,7 @@ class OrbitChannel(Scripted):
     Only clients of one kind are renumbered; ``counts`` are the numbers of clients of each kind (by
     default all clients are of one kind). ``cells`` are the groups of clients that were treated
     alike so far, at first the given ones, and ``alike`` is the number of outcomes if all clients
-    are distinguished.
-    ``other_heads`` selects the second set of counts of heads.
+    are distinguished. Numbers of heads are for polynomials of a ``degree``.
     """
 
     def __init__(
@@ -61,15 +70,20 @@ class OrbitChannel(Scripted):
         script: Sequence[int] = (),
         counts: Sequence[int] | None = None,
         *,
-        other_heads: bool = False,
+        degree: int = LEAST_DEGREE,
         cells: Sequence[range] | None = None,
     ) -> None:
         super().__init__(n, FEATURES, script)
         kinds = cells_of_kinds((n,) if counts is None else counts)
         self.cells = [*(kinds if cells is None else cells)]
         self.layout = ClientRows.of(kinds, kinds)
-        self.other_heads = other_heads
+        self.degree = degree
         self.alike, self.chooses = 1.0, False
+        self.probability = Exact(1)
+
+    def _heads(self, p: float) -> bool:
+        require_probability("the probability of a coin", p)
+        return super()._heads(Exact(p) if isinstance(self.probability, Exact) else p)
 
     def coin(self, p: float) -> ClientMask:
         """Toss one coin."""
@@ -81,17 +95,18 @@ class OrbitChannel(Scripted):
         for cell in self.layout.kinds if new else ():
             own = tuple(q)[cell.start : cell.stop]
             if own.count(own[0]) < len(own):
+                least, most = (float(fraction(rational(p))) for p in (min(own), max(own)))
                 raise Refusal(
-                    f"the clients toss coins with probabilities from {min(own):g} to {max(own):g} "
-                    "and are not exchangeable; give all of a class the same, or every client a "
-                    "class of its own"
+                    f"the clients toss coins with probabilities from {least:g} to {most:g} and "
+                    "are not exchangeable; give all of a class the same, or every client a class "
+                    "of its own"
                 )
         for cell in self.layout.kinds:
             require_probability("the probability of a client's coin", q[cell.start])
         self.alike *= 2.0**self.n if self.n < LARGEST_POWER else inf
         sizes, chances = zip(*((len(cell), q[cell[0]]) for cell in self.cells), strict=True)
-        heads = numbers_of_heads(sizes, chances, other=self.other_heads)
-        return self._refine(self.choose(heads, signed=True))
+        heads = self.choose(numbers_of_heads(sizes, chances, self.degree), signed=True)
+        return self._refine(heads, tossed=self.n > self.degree)
 
     def cohort(self, m: int) -> ClientMask:
         """Draw m of n clients."""
@@ -100,6 +115,12 @@ class OrbitChannel(Scripted):
 
     def ownership(self, s: int, cohort: Array | None = None) -> ClientMask:
         """Draw the owners of every feature: uniform s-subsets of the cohort."""
+        if tossed(cohort):
+            refuse(
+                "is no polynomial of the number of heads",
+                "draws owners among clients that depend on coins of clients",
+                "draw them from a cohort, or from all clients",
+            )
         members = contents(True if cohort is None else cohort, self.layout)
         inside = [cell for cell in self.cells if members[cell[0], 0, 0]]
         check_owners(s, sum(map(len, inside)))
@@ -130,7 +151,7 @@ class OrbitChannel(Scripted):
         chosen: int = self.choose([(p, k) for k, p in enumerate(odds) if p > 0])
         return chosen
 
-    def _refine(self, heads: Sequence[int]) -> ClientMask:
+    def _refine(self, heads: Sequence[int], *, tossed: bool = False) -> ClientMask:
         """Return the mask of the first clients of every cell, which become cells of their own."""
         self.chooses = True
         mask = np.zeros((self.n, 1, 1), dtype=bool)
@@ -139,7 +160,7 @@ class OrbitChannel(Scripted):
             mask[cell.start : cell.start + count] = True
             halves += [half for half in (cell[count:], cell[:count]) if half]
         self.cells = halves
-        return ClientMask(mask, self.layout.kinds)
+        return ClientMask(mask, self.layout.kinds, tossed=tossed)
 
 
 def cells_of_kinds(counts: Sequence[int]) -> list[range]:
@@ -172,18 +193,18 @@ class Orbit:
 
     If clients toss coins, the probability is a weight of either sign, one for each count of heads
     that is enumerated. ``alike`` is the number of outcomes that an enumeration of all cohorts,
-    masks and coins of clients would visit; ``chooses`` says whether there are any, and
-    ``other_heads`` which counts of heads were used. ``contractions`` is the number of messages of a
-    client, or of the server, that a contractive compressor compresses. ``begun`` are the cells
-    before it, where these are not the kinds.
+    masks and coins of clients would visit; ``chooses`` says whether there are any, and ``degree``
+    which counts of heads are enumerated. ``contractions`` is the number of messages of a client, or
+    of the server, that a contractive compressor compresses. ``begun`` are the cells before it,
+    where these are not the kinds.
     """
 
-    probability: float
+    probability: Any
     script: tuple[int, ...]
     cells: tuple[range, ...]
     alike: float
     chooses: bool
-    other_heads: bool
+    degree: int
     contractions: int
     begun: tuple[range, ...] | None = None
 
@@ -209,7 +230,7 @@ class Nothing(ExactGradients):
         if active is None:
             active = self.n
         self.count += active / self.n if isinstance(active, int) else share(active, self.layout)
-        return self.layout.array(np.zeros((len(self.layout.counts), 0, 1)))
+        return 0 * x + self.layout.array(np.zeros((len(self.layout.counts), 0, 1)))
 
     def grad_g(self, y: Array) -> Array:
         return 0 * y
@@ -249,13 +270,13 @@ class _Meter(OrbitChannel):
         script: Sequence[int],
         compressor: Compressor,
         counts: Sequence[int] | None,
-        other_heads: bool,
         cells: Sequence[range] | None,
+        degree: int,
     ) -> None:
-        super().__init__(n, script, counts, other_heads=other_heads, cells=cells)
+        super().__init__(n, script, counts, degree=degree, cells=cells)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
         self.message_down = downward(compressor).bits(d)
-        self.bits = self.bits_down = 0.0
+        self.bits = self.bits_down = self.gradients = 0.0
         self.uplinks = self.downlinks = 0
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -283,11 +304,49 @@ def starts(
     """Return the channel and the first state, of vectors without entries, of every outcome."""
     problem = Nothing(n, counts)
 
-    def start(channel: OrbitChannel) -> tuple[OrbitChannel, Any]:
+    def start(channel: OrbitChannel) -> Any:
         with watched(method.name):
-            return channel, method.start(problem.x_0, problem, channel)
+            return method.start(problem.x_0, problem, channel)
 
-    return [found for _, found in outcomes(start, lambda script: OrbitChannel(n, script, counts))]
+    return every_outcome(
+        method, start, lambda script, degree: OrbitChannel(n, script, counts, degree=degree)
+    )
+
+
+def every_outcome(
+    method: Method,
+    step: Callable[[Any], Any],
+    channel: Callable[[Sequence[int], int], OrbitChannel],
+) -> list[tuple[Any, Any]]:
+    """Return the channel, and the state that a step gives, of every outcome.
+
+    As many counts of heads are enumerated as quadratic forms of this state need, or of its means
+    over the clients: twice their degree and one more.
+
+    Raises
+    ------
+    Refusal
+        If these are too many.
+    """
+    needed = LEAST_DEGREE
+    while True:
+        degree = needed
+        found = [
+            pair
+            for _, pair in outcomes(
+                lambda world: (world, step(world)), partial(channel, degree=degree)
+            )
+        ]
+        needed = max(2 * mean_degree(x) for _, s in found for x in vars(s).values())
+        needed = min(needed, found[0][0].n)
+        if needed <= degree:
+            return found
+        if needed > MOST_DEGREE:
+            raise Refusal(
+                f"what {method.name} does with the coins of its clients is a polynomial of degree "
+                f"{needed} in the number of heads, and up to {MOST_DEGREE} has a certificate; let "
+                "each coin count for its own client only"
+            )
 
 
 def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> Any:
@@ -302,7 +361,6 @@ def orbits(
     compressor: Compressor | None = None,
     counts: Sequence[int] | None = None,
     *,
-    other_heads: bool = False,
     state: Any = None,
     cells: Sequence[range] | None = None,
 ) -> tuple[tuple[Orbit, ...], StepCost]:
@@ -310,44 +368,49 @@ def orbits(
 
     A step is an iteration, or a round of K local steps (see :func:`iteration`). The number d of
     features and the compressor matter for the bits only. Clients of different kinds, of which there
-    are ``counts``, are not exchangeable; ``other_heads`` and ``cells`` are as in
-    :class:`OrbitChannel`. The step is from a ``state``, by default from the first one.
+    are ``counts``, are not exchangeable; ``cells`` are as in :class:`OrbitChannel`. The step is
+    from a ``state``, by default from the first one.
     """
-    spent: list[tuple[float, float, float, float]] = []
-    state = first_state(method, n, counts) if state is None else state
+    first = each(anew, first_state(method, n, counts) if state is None else state)
 
-    def step(channel: _Meter) -> _Meter:
+    def step(channel: _Meter) -> Any:
         problem = Nothing(n, counts)
         with watched(method.name):
-            theorem_step(method, state, problem, channel)
-        bits = channel.bits, channel.bits_down
-        spent.append((float(channel.probability), *bits, problem.count))
-        return channel
+            s = theorem_step(method, first, problem, channel)
+        channel.gradients = problem.count
+        return s
 
     bits_d = max(d, 1)
     compressor = Identity() if compressor is None else compressor
+    worlds = [
+        world
+        for world, _ in every_outcome(
+            method,
+            step,
+            lambda script, degree: _Meter(n, bits_d, script, compressor, counts, cells, degree),
+        )
+    ]
     found = [
         Orbit(
-            float(probability),
+            channel.probability,
             tuple(channel.script),
             tuple(channel.cells),
             channel.alike,
             channel.chooses,
-            other_heads,
+            channel.degree,
             max(
                 channel.uplinks * (method.needs.compressor == "contractive"),
                 channel.downlinks * (method.needs.downlink != "unbiased"),
             ),
             None if cells is None else tuple(cells),
         )
-        for probability, channel in outcomes(
-            step, lambda script: _Meter(n, bits_d, script, compressor, counts, other_heads, cells)
-        )
+        for channel in worlds
     ]
+    shares = [float(fraction(rational(world.probability))) for world in worlds]
     schedule = method.schedule
     return tuple(found), StepCost(
-        uplink_bits=sum(p * bits for p, bits, _, _ in spent),
-        downlink_bits=sum(p * bits for p, _, bits, _ in spent),
+        uplink_bits=sum(p * world.bits for p, world in zip(shares, worlds, strict=True)),
+        downlink_bits=sum(p * world.bits_down for p, world in zip(shares, worlds, strict=True)),
         rounds=schedule.p if isinstance(schedule, WithProbability) else 1.0,
-        gradients=sum(p * gradients for p, _, _, gradients in spent),
+        gradients=sum(p * world.gradients for p, world in zip(shares, worlds, strict=True)),
     )

@@ -32,26 +32,28 @@ class Scripted:
     d : int
         Number of features, which decides how many entries a client owns.
     script : sequence of int
-        The options to take at the first choices; the first option is taken after them.
+        The options to take at the first choices; after them the first that is possible is taken.
     """
 
     def __init__(self, n: int, d: int, script: Sequence[int] = ()) -> None:
         self.n, self.d = n, d
         self.script = list(script)
         self.options: list[int] = []
+        self.possible: list[list[int]] = []
         self.probability: Any = 1.0
 
     def choose(self, options: Sequence[tuple[Any, Any]], *, signed: bool = False) -> Any:
         """Take the option of the script; options are (probability, value).
 
-        Negative probabilities are refused, unless they are ``signed`` weights.
+        Those that have none, or a negative one unless they are ``signed`` weights, are never taken.
         """
         place = len(self.options)
-        if place == len(self.script):
-            self.script.append(0)
         self.options.append(len(options))
+        self.possible.append([k for k, (p, _) in enumerate(options) if p > 0 or (signed and p)])
+        if place == len(self.script):
+            self.script.append(self.possible[-1][0])
         probability, value = options[self.script[place]]
-        self.probability *= probability if signed or probability > 0 else 0
+        self.probability *= probability
         return value
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -130,7 +132,6 @@ def outcomes(
         script = scripts.pop()
         world = channel(script)
         result = step(world)
-        for place in range(len(script), len(world.options)):
-            scripts += [[*world.script[:place], k] for k in range(1, world.options[place])]
-        if world.probability:
-            yield world.probability, result
+        for place in range(len(script), len(world.possible)):
+            scripts += [[*world.script[:place], k] for k in world.possible[place][1:]]
+        yield world.probability, result

@@ -5,12 +5,14 @@ coin that is rare, a number of clients that is large, or after some rounds.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
+from math import comb, prod
 from typing import Any
 
 import numpy as np
 
-from certibit.solvers.authoring import Every, Method, Needs, copies, everyone, mean, where
+from certibit.solvers.authoring import Every, Method, Needs, copies, everyone, masked, mean, where
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,18 @@ def gradient_times(factor):
     return lambda m, x, f, c: f.grad(x) * factor(m, x, f)
 
 
+def by_heads(size, roots, chance=0.3):
+    """Return what multiplies a vector by a polynomial of the part of the clients with heads."""
+
+    def multiplied(m, v, f, c):
+        coins, factor = c.client_coins([chance] * int(f.n)), size * v
+        for root in roots:
+            factor = mean(masked(coins, copies(factor, f.n))) - root * factor
+        return v / 2 + factor
+
+    return multiplied
+
+
 STARTS = {
     "a rare coin": lambda m, x, f, c: where(c.coin(1e-3), 0 * f.grad(x), f.grad(x)),
     "coins of clients": lambda m, x, f, c: where(
@@ -187,6 +201,7 @@ STARTS = {
     "of large steps": gradient_times(lambda m, x, f: 1.0 if m.gamma > 0.1 else 0.0),
     "of floats": gradient_times(lambda m, x, f: 0.0 if isinstance(m.gamma, float) else 1.0),
     "of a whole n": gradient_times(lambda m, x, f: 0.0 if isinstance(f.n, int) else 1.0),
+    "of heads": lambda m, x, f, c: f.grad(x) + by_heads(1e3, (0.0, 0.5, 1.0))(m, x, f, c) - x / 2,
     "of a solution": gradient_times(lambda m, x, f: 1.0 if hasattr(f, "x_star") else 0.0),
 }
 """What is remembered at the start."""
@@ -309,3 +324,78 @@ HONEST: dict[str, Method] = {
     )(),
 }
 """Methods that are gradient descent."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    x: Any  # (1, d, R), the model
+    v: Any  # (1, d, R), which decays, and pushes the model
+
+
+@dataclass(frozen=True)
+class Pushed(Method):
+    """Gradient descent that is pushed by what an outcome multiplies."""
+
+    gamma: float = 0.1
+
+    needs, schedule = Needs(), Every()
+
+    def start(self, x, problem, channel):
+        return Pair(x, x)
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        x = channel.broadcast(s.x - self.gamma * g + s.v / 10)
+        return Pair(x, self.pushed(s.v, problem, channel))
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        return Pair(problem.x_star, 0 * problem.x_star)
+
+
+def true_of_heads(n, size, roots, chance=Fraction(3, 10)):
+    """Return the mean square of what multiplies a vector."""
+    total = Fraction(0)
+    for k in range(n + 1):
+        factor = prod((Fraction(k, n) - Fraction(root) for root in roots), start=Fraction(size))
+        odds = comb(n, k) * chance**k * (1 - chance) ** (n - k)
+        total += odds * (Fraction(1, 2) + factor) ** 2
+    return float(total)
+
+
+HEADS = {
+    "a third root": (30, (0.5,)),
+    "a difference": (100, (0.0, 1.0)),
+    "every count of three": (1e4, (0.0, 0.5, 1.0)),
+    "every count of four": (1e4, (0.0, 0.5, 0.75, 1.0)),
+    "every count of five": (1e5, (0.0, 0.25, 0.5, 0.75, 1.0)),
+    "twice every count": (1e6, (0.0, 0.5, 1.0) * 2),
+}
+"""The size and the roots of polynomials of the part of the clients that have heads."""
+
+
+def rare(of):
+    """Return what multiplies a vector where rare coins are heads."""
+    return lambda m, v, f, c: where(of(m, c), m.size * v, v / 2)
+
+
+@dataclass(frozen=True)
+class Rarely(Pushed):
+    p: float = 0.0
+    size: float = 0.0
+
+
+RARE = {
+    "the rest of a coin": (lambda m, c: ~c.coin(1 - m.p), 1e-17, 1e10),
+    "the rest of two coins": (lambda m, c: ~(c.coin(1 - m.p) | c.coin(1 - m.p)), 1e-20, 1e22),
+    "a coin": (lambda m, c: c.coin(m.p), 1e-10, 1e6),
+    "two coins": (lambda m, c: c.coin(m.p) & c.coin(m.p), 1e-170, 1e200),
+    "four coins": (
+        lambda m, c: c.coin(m.p) & c.coin(m.p) & c.coin(m.p) & c.coin(m.p),
+        1e-90,
+        1e190,
+    ),
+}
+"""Outcomes that floats lose, their parameter, and by what a vector is multiplied then."""

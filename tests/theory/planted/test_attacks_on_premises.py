@@ -3,20 +3,29 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pytest
 from attacks_on_premises import (
     ATTACKS,
     FORGETFUL,
+    HEADS,
     HONEST,
+    RARE,
     Late,
     Memory,
+    Pushed,
+    Rarely,
     RarelyFresh,
     Remembering,
     Stating,
+    by_heads,
     kind,
+    rare,
+    true_of_heads,
 )
 
 from certibit.data.errors import Refusal
+from certibit.solvers.authoring import copies, masked, mean
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.certificates.certify import certify
@@ -179,3 +188,51 @@ class Restless(GradSkip):
 def test_gradskip_without_its_relation_is_refused():
     with pytest.raises(Refusal, match=r"declares to be invariant|field of bool"):
         certify(Restless(0.04, 0.3, (0.9,) * N), CONVEX)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The squares of all parts of a state."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return tuple(Squares(1.0, x - y) for x, y in zip(*map(parts, (s, star)), strict=True))
+
+
+def parts(s):
+    return vars(s).values()
+
+
+def factor_of_squares(method, n):
+    """Return the factor of free weights of the squares of all parts of a state, if any is found."""
+    try:
+        found = certify(method, FunctionClass(n, 1.0, 10.0), potential=Whole(), weights="free")
+    except Refusal:
+        return np.inf
+    assert found.verify() == found.factor
+    return found.factor
+
+
+@pytest.mark.parametrize("n", [3, 8, 100, 1000])
+@pytest.mark.parametrize("name", HEADS)
+def test_no_number_of_heads_is_missed(name, n):
+    method = kind(f"heads: {name}", Pushed, pushed=by_heads(*HEADS[name]))()
+    assert factor_of_squares(method, n) >= true_of_heads(n, *HEADS[name])
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@pytest.mark.parametrize("name", RARE)
+def test_no_outcome_is_too_rare(name):
+    of, p, size = RARE[name]
+    method = kind(f"rare: {name}", Rarely, pushed=rare(of))(p=p, size=size)
+    assert factor_of_squares(method, 3) > 50
+
+
+def test_owners_are_not_drawn_among_clients_with_heads():
+    """Of a number that is no polynomial of the number of heads."""
+
+    def pushed(m, v, f, c):
+        drawn = c.ownership(1, c.cohort(1) | c.client_coins([0.3] * f.n))
+        return mean(masked(drawn, copies(v, f.n)))
+
+    with pytest.raises(Refusal, match="draw them from a cohort"):
+        certify(kind("owners", Pushed, pushed=pushed)(), CONVEX, potential=Whole())

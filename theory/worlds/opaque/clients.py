@@ -155,10 +155,12 @@ class ClientMask(_Array):
     IS_WHAT = "looks at who takes part"
     INSTEAD = "choose by it with where(mask, x, y) or masked(mask, x)"
 
-    __slots__ = ("_kinds", "_values")
+    __slots__ = ("_kinds", "_tossed", "_values")
 
-    def __init__(self, values: NDArray[Any], kinds: Sequence[range]) -> None:
-        self._values, self._kinds = values, kinds
+    def __init__(
+        self, values: NDArray[Any], kinds: Sequence[range], *, tossed: bool = False
+    ) -> None:
+        self._values, self._kinds, self._tossed = values, kinds, tossed
 
     @property
     def shape(self) -> tuple[int, int, Letter]:
@@ -181,7 +183,8 @@ class ClientMask(_Array):
             self._refuse("takes for a mask what is none")
         if not logical and own.dtype == bool:
             own = own.astype(int)
-        return ClientMask(getattr(operator, operation)(own, *values), self._kinds)
+        made = getattr(operator, operation)(own, *values)
+        return ClientMask(made, self._kinds, tossed=tossed(self, *others))
 
 
 def _of_mask(operation: str, *, reflected: bool = False) -> Any:
@@ -203,7 +206,11 @@ for _operation in ("invert", "neg", "pos", "truediv"):
 
 
 class ClientArray(_Array):
-    """A vector of every client, (n, d, R), or one that all share, (1, d, R), by its rows."""
+    """A vector of every client, (n, d, R), or one that all share, (1, d, R), by its rows.
+
+    As the clients toss coins, it is a polynomial of the numbers of heads. Its ``degrees`` are those
+    of what depends on the coin of a client itself, -1 if nothing does, and of what does not.
+    """
 
     WORD = "a vector"
     IS_WHAT = NOT_LINEAR
@@ -212,10 +219,12 @@ class ClientArray(_Array):
         "copies, masked and where"
     )
 
-    __slots__ = ("_layout", "_rows")
+    __slots__ = ("_degrees", "_layout", "_rows")
 
-    def __init__(self, rows: NDArray[Any], layout: ClientRows) -> None:
-        self._rows, self._layout = rows, layout
+    def __init__(
+        self, rows: NDArray[Any], layout: ClientRows, degrees: tuple[int, int] = (-1, 0)
+    ) -> None:
+        self._rows, self._layout, self._degrees = rows, layout, degrees
 
     @property
     def shape(self) -> tuple[int, Letter, Letter]:
@@ -240,40 +249,48 @@ class ClientArray(_Array):
         self._layout.sums[0] += 1
         number = object if self._rows.dtype == object else float
         weighted = self._rows * self._layout.counts.astype(number)[:, None, None]
-        return ClientArray(weighted.sum(axis=0, keepdims=True), self._layout)
+        degrees = -1, mean_degree(self)
+        return ClientArray(weighted.sum(axis=0, keepdims=True), self._layout, degrees)
 
     def mean(self, axis: int | None = None, keepdims: bool = False) -> "ClientArray":
         """Average over the clients: (1, d, R)."""
         return self.sum(axis, keepdims) / self.shape[0]
 
     def __add__(self, other: Any) -> "ClientArray":
-        return ClientArray(self._rows + self._term(other), self._layout)
+        return self._made(self._rows + self._term(other), other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> "ClientArray":
-        return ClientArray(self._rows - self._term(other), self._layout)
+        return self._made(self._rows - self._term(other), other)
 
     def __rsub__(self, other: Any) -> "ClientArray":
-        return ClientArray(self._term(other) - self._rows, self._layout)
+        return self._made(self._term(other) - self._rows, other)
 
     def __mul__(self, other: Any) -> "ClientArray":
-        return ClientArray(self._rows * self._factor(other, "multiplies two vectors"), self._layout)
+        return self._made(self._rows * self._factor(other, "multiplies two vectors"), other)
 
     def __rmul__(self, other: Any) -> "ClientArray":
-        return ClientArray(self._factor(other, "multiplies two vectors") * self._rows, self._layout)
+        return self._made(self._factor(other, "multiplies two vectors") * self._rows, other)
 
     def __truediv__(self, other: Any) -> "ClientArray":
-        return ClientArray(self._rows / self._factor(other, "divides two vectors"), self._layout)
+        return self._made(self._rows / self._factor(other, "divides two vectors"), other)
 
     def __rtruediv__(self, other: Any) -> "ClientArray":
         self._refuse("divides by a vector")
 
     def __neg__(self) -> "ClientArray":
-        return ClientArray(-self._rows, self._layout)
+        return self._made(-self._rows)
 
     def __pos__(self) -> "ClientArray":
         return self
+
+    def _made(self, rows: NDArray[Any], *others: Any) -> "ClientArray":
+        """Return rows that are made of these, of other vectors and of masks."""
+        vectors = (self, *(x for x in others if isinstance(x, ClientArray)))
+        own, shared = (max(parts) for parts in zip(*(x._degrees for x in vectors), strict=True))
+        degrees = (max(own, shared), 0) if tossed(*others) else (own, shared)
+        return ClientArray(rows, self._layout, degrees)
 
     def _term(self, other: Any) -> Any:
         """Return what may be added: the rows of a vector, or 0."""
@@ -334,9 +351,29 @@ def chosen(mask: Any, yes: Any, no: Any) -> Any:
         opaque._refuse("chooses by what is no mask")
     if vector is None:
         numbers = [numbers_of(x, kinds) for x in (yes, no)]
-        return ClientMask(np.where(own, *numbers), kinds)
+        return ClientMask(np.where(own, *numbers), kinds, tossed=tossed(mask, yes, no))
     rows = _rows_of_mask(own, vector._layout), vector._term(yes), vector._term(no)
-    return ClientArray(np.where(*rows), vector._layout)
+    return vector._made(np.where(*rows), mask, yes, no)
+
+
+def tossed(*arrays: Any) -> bool:
+    """Return whether masks depend on coins of clients, whose numbers of heads are not all tried."""
+    return any(isinstance(x, ClientMask) and x._tossed for x in arrays)
+
+
+def anew(x: Any) -> Any:
+    """Return a vector with the same rows, which depends on no coins; anything else as it is."""
+    return ClientArray(x._rows, x._layout) if isinstance(x, ClientArray) else x
+
+
+def mean_degree(x: Any) -> int:
+    """Return the degree of the mean of a vector over the clients in the numbers of heads."""
+    return max(x._degrees[0] + 1, x._degrees[1]) if isinstance(x, ClientArray) else 0
+
+
+def depends_on_heads(x: Any) -> bool:
+    """Return whether a vector of a client depends on the coins of others."""
+    return isinstance(x, ClientArray) and max(x._degrees) > 0
 
 
 def numbers_of(x: Any, kinds: Sequence[range]) -> Any:

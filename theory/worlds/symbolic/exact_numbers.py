@@ -1,7 +1,8 @@
 """Rational numbers with which a method's own step is computed without any rounding."""
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -172,6 +173,18 @@ def exact_parameters(owner: T) -> T:
     numbers = {f.name: _exact(getattr(whole, f.name)) for f in fields(whole) if f.init}
     changed: T = replace(whole, **numbers)
     return changed
+
+
+@contextmanager
+def in_rational_numbers(name: str) -> Iterator[None]:
+    """Refuse a method of that name if it calculates what rational numbers cannot."""
+    try:
+        yield
+    except (AttributeError, TypeError) as error:
+        raise Refusal(
+            f"a step of {name} takes more than sums, products and quotients of numbers and has no "
+            f"proof in rational numbers ({error}); make what it takes of a parameter one of its own"
+        ) from error
 
 
 def _exact(value: Any) -> Any:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, depends_on_heads, rows_of
 from certibit.theory.worlds.orbits import cells_of_kinds
 from certibit.theory.worlds.symbolic.exact_numbers import exact_product, rationals, zeros
 
@@ -26,6 +26,12 @@ Blocks = tuple[Matrix, ...]
 
 SAME = 1e-12
 """Relative difference below which two points are one."""
+
+
+_DEPENDS = (
+    "a gradient is evaluated, or a vector compressed, that depends on which other clients take "
+    "part; such a step cannot be certified"
+)
 
 
 class BasisFullError(Exception):
@@ -209,6 +215,8 @@ class Frame:
         Refusal
             If it depends on the participation of other clients.
         """
+        if depends_on_heads(v):
+            raise Refusal(_DEPENDS)
         values = self.rows(v)
         values = np.broadcast_to(values, (len(self.row_cells), *values.shape[1:]))
         cells = [label for label, cell in enumerate(self.members) if active[cell[0]]]
@@ -254,10 +262,7 @@ class Frame:
                             misfits.append(values[row][:, run] - own * entries[run] - shared * mass)
         largest = 0 if self.exact else 1e3 * SAME * np.abs(values).max(initial=0.0)
         if any(np.any(np.abs(misfit) > largest) for misfit in misfits):
-            raise Refusal(
-                "a gradient is evaluated, or a vector compressed, that depends on which other "
-                "clients take part; such a step cannot be certified"
-            )
+            raise Refusal(_DEPENDS)
         parts = [0 * own] * len(self.counts)
         parts[kind] = own
         return (first[:, 0], *parts)

@@ -141,7 +141,7 @@ class _Channel(OrbitChannel):
 
     def __init__(self, world: Representatives, seed: int) -> None:
         n, script = world.layout.n, world.orbit.script
-        super().__init__(n, script, world.counts)
+        super().__init__(n, script, world.counts, degree=world.orbit.degree)
         self.world = world
         self.rng = np.random.default_rng(seed)
 

@@ -17,12 +17,9 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.flags import Pattern, patterns
 from certibit.theory.worlds.linearity import GenericWorld, World, require_certifiable
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits
-from certibit.theory.worlds.symbolic.frames import Matrix
+from certibit.theory.worlds.symbolic.exact_numbers import exact_parameters, in_rational_numbers
 from certibit.theory.worlds.symbolic.representatives import Representatives
 from certibit.theory.worlds.units import MethodInUnits, in_units, in_units_of
-
-SAME_MEAN = 1e-9
-"""Relative difference of two means that is rounding."""
 
 MANY_CLIENTS = 100
 """Number of clients that suffices for tests of a method that treats all clients alike."""
@@ -41,7 +38,8 @@ class StepOutcomes:
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:
         """The flags that clients can have, first those with which a step is certified."""
-        return patterns(self.method, self.functions.counts)
+        with in_rational_numbers(self.method.name):
+            return patterns(exact_parameters(self.method), self.functions.counts)
 
     @cached_property
     def template(self) -> Any:
@@ -51,18 +49,10 @@ class StepOutcomes:
 
     @cached_property
     def found(self) -> tuple[Orbit, ...]:
-        """The outcomes."""
-        return self._orbits(other_heads=False)
-
-    def _orbits(self, *, other_heads: bool) -> tuple[Orbit, ...]:
-        n, counts, state = self.functions.n, self.functions.counts, self.template
-        return orbits(self.method, n, counts=counts, other_heads=other_heads, state=state)[0]
-
-    @cached_property
-    def other_heads(self) -> tuple[Orbit, ...]:
-        """The outcomes with other counts of heads; none if no client tosses a coin."""
-        other = self._orbits(other_heads=True)
-        return other if [one.cells for one in other] != [one.cells for one in self.found] else ()
+        """The outcomes, with their probabilities in rational numbers."""
+        n, counts, method = self.functions.n, self.functions.counts, exact_parameters(self.method)
+        with in_rational_numbers(self.method.name):
+            return orbits(method, n, counts=counts, state=self.template)[0]
 
     @cached_property
     def natural(self) -> MethodInUnits:
@@ -93,15 +83,6 @@ class StepOutcomes:
     def require_certifiable(self) -> None:
         """Refuse a method whose step differs on opaque vectors, or moves from its fixed point."""
         return self._certifiable
-
-    def require_sums(self, *pairs: tuple[Matrix, Matrix]) -> None:
-        """Refuse a step if a quadratic form of it has another mean over other counts of heads."""
-        size = max(float(np.abs(part).max(initial=0.0)) for part, _ in pairs)
-        if any(np.abs(part - other).max(initial=0.0) > SAME_MEAN * size for part, other in pairs):
-            raise Refusal(
-                f"what {self.method.name} does with the coins of its clients is no sum over the "
-                "clients and has no certificate; let each coin count for its own client only"
-            )
 
     @property
     def _few_stand_for_all(self) -> bool:

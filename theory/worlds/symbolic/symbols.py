@@ -22,9 +22,9 @@ from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import ClientArray, contents
 from certibit.theory.worlds.opaque.letters import FEATURES
-from certibit.theory.worlds.orbits import Orbit, OrbitChannel
+from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel
 from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, zeros
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, rational, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
 
@@ -347,13 +347,26 @@ class SymbolicChannel(OrbitChannel):
         orbit: Orbit | None = None,
         kept: bool = False,
     ) -> None:
-        script, other_heads = (orbit.script, orbit.other_heads) if orbit else ((), False)
+        script, degree = (orbit.script, orbit.degree) if orbit else ((), LEAST_DEGREE)
         counts, cells = problem.frame.counts, orbit.begun if orbit else None
-        super().__init__(functions.n, script, counts, other_heads=other_heads, cells=cells)
+        super().__init__(functions.n, script, counts, degree=degree, cells=cells)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
         self.errors, self.kept = errors, kept
         self.noises: list[tuple[int, Array]] = []
+        self.orbit = orbit
+
+    def require_drawn(self) -> None:
+        """Refuse a step, or a start, that draws other than on vectors without entries."""
+        orbit, exact = self.orbit, self.problem.basis.exact
+        if orbit and (
+            len(self.options) != len(orbit.script)
+            or (exact and rational(self.probability) != rational(orbit.probability))
+        ):
+            raise Refusal(
+                f"{self.method.name} draws on symbols what it does not draw without them and has "
+                "no certificate; let it ask nothing but the channel"
+            )
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return v plus new unknowns per client: what a contraction loses, and noise."""
