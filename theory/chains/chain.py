@@ -7,7 +7,6 @@ multiply. No potential between the first and the last needs to be positive.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -193,7 +192,6 @@ def has_one_meaning(
     ) and all(_relations(m, functions) == held for m in others)
 
 
-@lru_cache(maxsize=128)
 def _relations(method: Method, functions: FunctionClass) -> tuple[int, ...]:
     """Return which relations of a state every step of a method keeps."""
     outcomes = outcomes_of(method, functions)

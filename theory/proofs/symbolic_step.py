@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -170,7 +169,7 @@ def symbolic_step(
     natural = natural.without_units()
     try:
         with in_rational_numbers(method.name):
-            premises = _premises(outcomes)
+            premises = Premises(natural, functions, outcomes.patterns)
             kept = premises.relations
             if functions.has_solution:
                 for psi in (potential, *([measure] if measure else [])):
@@ -181,18 +180,6 @@ def symbolic_step(
             f"points of {method.name} that are equal up to rounding differ in rational numbers; "
             "make what is rounded a parameter of its own"
         ) from None
-
-
-@lru_cache(maxsize=1)
-def _premises(outcomes: StepOutcomes) -> Premises:
-    """Return what is proved of a method without units, once for potentials of the same step."""
-    return Premises(outcomes.natural.without_units(), outcomes.functions, outcomes.patterns)
-
-
-@lru_cache(maxsize=1)
-def _in_rationals(method: MethodInUnits) -> MethodInUnits:
-    """Return a method with exact parameters, made once for potentials that follow each other."""
-    return exact_parameters(method)
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
@@ -235,7 +222,7 @@ def _symbolic_step(
     counts, functions = given.counts, given.in_units(method.gradient)
     method_: Any = method
     if basis.exact:
-        method_, functions = _in_rationals(method), exact_parameters(functions)
+        method_, functions = exact_parameters(method), exact_parameters(functions)
 
     def world(orbit: Orbit | None = None) -> World:
         frame = Frame(orbit.cells if orbit else cells_of_kinds(counts), counts, basis.exact)

@@ -114,10 +114,12 @@ def kind(name: str, base: type = Descent, **members: Any) -> type[Method]:
     return dataclass(frozen=True)(type(base.__name__, (base,), {"name": name, **members}))
 
 
-def descent(name: str, direction: Step, sentence: str, functions=None, **members) -> Attack:
+def descent(
+    name: str, direction: Step, sentence: str = "", functions=None, most=np.inf, **members
+) -> Attack:
     """Return gradient descent in a direction of the method, state, problem, channel, gradient."""
     method = kind(name, direction=direction, **members)()
-    return Attack(method, sentence, functions or FunctionClass(3, 1.0, 10.0))
+    return Attack(method, sentence, functions or FunctionClass(3, 1.0, 10.0), most)
 
 
 def heavy(s, g):
@@ -270,7 +272,7 @@ ON_CLIENTS = [
     descent(
         "coins that are not added up",
         lambda m, s, f, c, g: both_heads(c.client_coins([0.5] * f.n), f.grad(s.x)),
-        "no sum over the clients",
+        most=0.02 / 3,
         needs=Needs(shared_minimiser=True),
     ),
     descent(
@@ -282,8 +284,8 @@ ON_CLIENTS = [
     descent(
         "a field of bool by clients",
         lambda m, s, f, c, g: mean(masked(s.flag, f.grad(s.x))),
-        ALIKE + "uses an array",
-        MANY,
+        functions=MANY,
+        most=0.0199 * (1 + 1e-9),
         fixed_point=lambda m, f: State(f.x_star, 0 * f.x_star, index(f.n) != 150),
     ),
 ]

@@ -236,3 +236,28 @@ def test_owners_are_not_drawn_among_clients_with_heads():
 
     with pytest.raises(Refusal, match="draw them from a cohort"):
         certify(kind("owners", Pushed, pushed=pushed)(), CONVEX, potential=Whole())
+
+
+class Decaying(Remembering):
+    """Gradient descent with a decay that is no parameter."""
+
+    name, decay = "decaying", 0.0
+
+    def communicate(self, s, problem, channel):
+        x = channel.broadcast((1 - self.decay) * s.x - self.gamma * mean(channel.send(s.h)))
+        return Memory(x, self.memory(s, x, problem, channel))
+
+
+@pytest.mark.parametrize("promise", NEAR_THE_SOLUTION, ids=lambda promise: promise.__name__)
+def test_a_method_that_has_changed_is_proved_anew(promise, monkeypatch):
+    assert promise(Decaying()) > 0.01
+    monkeypatch.setattr(Decaying, "decay", 0.25)
+    with pytest.raises(Refusal, match="fixed point"):
+        promise(Decaying())
+
+
+def test_a_certificate_of_a_method_that_has_changed_is_none(monkeypatch):
+    proof = certify(Decaying(), CONVEX, potential="search")
+    monkeypatch.setattr(Decaying, "decay", 0.25)
+    with pytest.raises(Refusal, match="fixed point"):
+        proof.verify()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain, islice
 from numbers import Real
 from typing import Any
@@ -27,10 +27,7 @@ MANY_CLIENTS = 100
 
 @dataclass(frozen=True, eq=False)
 class StepOutcomes:
-    """The outcomes of one step of a method for a class of functions, cached.
-
-    Several potentials of the same step are certified one after the other; this is the shared work.
-    """
+    """The outcomes of one step of a method for a class of functions."""
 
     method: Method
     functions: FunctionClass
@@ -103,7 +100,7 @@ def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
 
 
 def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
-    """Return the outcomes of a step, found once for the potentials that follow each other.
+    """Return the outcomes of a step, found anew, as the code of a method may have changed.
 
     Raises
     ------
@@ -123,10 +120,7 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
                 f"{name} = {value:g} of {method.name} is not finite and cannot be certified; "
                 "give a finite number"
             )
-    return _outcomes_of(method, functions)
-
-
-_outcomes_of = lru_cache(maxsize=1)(StepOutcomes)
+    return StepOutcomes(method, functions)
 
 
 def _is_constant(value: Any) -> bool:
