@@ -369,9 +369,8 @@ class FunctionClass:
             noise=self.noise and self.noise.in_units(unit),
         )
 
-    @property
-    def described(self) -> str:
-        """The class in words."""
+    def described(self, *, shared_minimiser: bool = False) -> str:
+        """Return the class in words, of functions that all have one minimiser or need not."""
         constants = ", ".join(
             f"{field.name} = {value:g}"
             for field in fields(self)
@@ -382,6 +381,8 @@ class FunctionClass:
         constants += ", deterministic contractions" * self.deterministic
         classes = [one.described for one in self.classes]
         more = [*self.assumptions, *filter(None, [self.noise])]
+        if shared_minimiser:
+            classes.append("of all clients with one minimiser")
         return ", ".join([f"all functions with {constants}", *classes, *map(repr, more)])
 
     @property

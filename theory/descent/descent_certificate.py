@@ -131,7 +131,9 @@ class DescentCertificate:
         noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""
         noise += f" + {self.dissimilarity:.6g} zeta^2" if self.functions.zeta else ""
         more = f"(1 + {float(self.growth):.6g}) " if self.growth else ""
+        one = self.method.needs.shared_minimiser
         return (
-            f"Certificate of {self.method}\nover {self.functions.described}\n"
+            f"Certificate of {self.method}\n"
+            f"over {self.functions.described(shared_minimiser=one)}\n"
             f"E[Psi+] <= {more}Psi {subtracted(self.c, 6)} {self.measure.symbol}{noise}"
         )

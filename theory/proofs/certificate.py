@@ -103,9 +103,10 @@ class Certificate:
         )
 
     def __repr__(self) -> str:
+        one = self.method.needs.shared_minimiser
         return (
             f"Certificate of {self.method}\n"
-            f"over {self.functions.described}\n"
+            f"over {self.functions.described(shared_minimiser=one)}\n"
             + self._promise
             + (f"\nwhile {self.proviso}" if self.proviso else "")
         )

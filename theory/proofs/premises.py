@@ -26,7 +26,12 @@ from certibit.theory.proofs.rational_algebra import floats
 from certibit.theory.worlds.fixed_points import Combination, Rest, found_rest
 from certibit.theory.worlds.flags import Pattern
 from certibit.theory.worlds.invariants import invariants
-from certibit.theory.worlds.opaque.clients import ClientArray, ClientMask, mean_degree
+from certibit.theory.worlds.opaque.clients import (
+    ClientArray,
+    ClientMask,
+    mean_degree,
+    require_asked,
+)
 from certibit.theory.worlds.orbits import (
     LEAST_DEGREE,
     Orbit,
@@ -61,8 +66,9 @@ Step = tuple[list[Groups], list[Groups]]
 SIZES = (12, 24, 48, 96)
 """Of a basis, tried in turn."""
 
-ROUNDING = 1e-6
-"""Relative difference of floats and rational numbers that is rounding."""
+ROUNDING, CANCELLED = 1e-9, 1e-14
+"""Differences of floats and rational numbers that are rounding, relative to the largest number by
+which an unknown is multiplied, and to that of all, of which little may be left."""
 
 SLOPE = Exact(fmpq(1, 3))
 """Of gradients with which a state at rest is solved for: any number but 0."""
@@ -236,6 +242,20 @@ class Premises:
                     "and has no factor; compare each part of the state with that at rest"
                 )
 
+    def meaning(self, potential: Potential) -> list[Any]:
+        """Return the terms of a potential, the state at rest and the relations, as numbers."""
+        self.size = SIZES[-1] * len(self.counts)
+        problem, _ = self._world(cells_of_kinds(self.counts))
+        shifted = Translated(problem, self.method)
+        state, star = unknown_state(self.template, problem), self._rest(shifted)
+        pair = self.method.plain(state), self.method.plain(star)
+        steeper = self.method.steeper(shifted)
+        terms = potential.lyapunov(self.method.inner, *pair, self.given, steeper)
+        vectors = [one.point if isinstance(one, Gap) else one.vectors for one in terms]
+        vectors += [*_vectors(star), *invariants(self.method, state, OfCells(problem))]
+        points = [part.tolist() for one in problem.evaluations for part in one.point]
+        return [*points, *(problem.frame.rows(x).tolist() for x in vectors)]
+
     def _world(
         self,
         cells: Sequence[range],
@@ -284,6 +304,8 @@ class Premises:
             channel = self._channel(plain, errors, orbit)
             s = method.start(x, problem.of_step(self.method), channel)
             channel.require_drawn()
+            for vector in _vectors(s):
+                require_asked(vector)
             made.append([plain.frame.rows(x) for x in _vectors(s)])
         self._require_same(*made)
         return self._at(s, problem, orbit.degree)
@@ -291,9 +313,10 @@ class Premises:
     def _require_same(self, rough: list[Matrix], exact: list[Matrix]) -> None:
         """Refuse a method that does with floats what it does not with rational numbers."""
         rounded = [*map(floats, exact)]
-        least = max((np.abs(x).max() for x in rounded), default=0.0) * ROUNDING**2
+        least = max((np.abs(x).max() for x in rounded), default=0.0) * CANCELLED
         for one, other in zip(rough, rounded, strict=True):
-            if np.abs(one - other).max() > max(ROUNDING * np.abs(other).max(), least):
+            sizes = np.abs(other).max(axis=(0, 2), keepdims=True)  # of each unknown
+            if (np.abs(one - other) > np.maximum(ROUNDING * sizes, least)).any():
                 raise Refusal(
                     f"{self.method.name} does not do with floats what it does with the rational "
                     "numbers that they stand for and has no certificate; it must not ask what its "

@@ -21,6 +21,7 @@ from certibit.theory.proofs.error_inequalities import (
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.opaque.clients import require_asked
 from certibit.theory.worlds.opaque.letters import Opaque
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
 from certibit.theory.worlds.symbolic.exact_numbers import (
@@ -189,6 +190,12 @@ def _check(method: Method, functions: FunctionClass) -> None:
                 f"{parameter.name} of {method.name} is an array, with one value for each run; a "
                 "certificate is for one number"
             )
+    if functions.zeta and functions.has_solution and not method.needs.shared_minimiser:
+        raise Refusal(
+            f"an assumption bounds gradients of {method.name} by zeta = {functions.zeta:g}, and "
+            "with a solution only their differences from those there are known; give a class "
+            "without a solution, or zeta = 0"
+        )
     need = method.needs.compressor
     if need == "contractive" and functions.alpha is None and functions.bias is None:
         raise Refusal(
@@ -235,7 +242,7 @@ def _symbolic_step(
         return problem, SymbolicChannel(method_, functions, problem, errors, orbit, noisy)
 
     def lyapunov(s: Any, problem: SymbolicProblem, psi: Potential = potential) -> Terms:
-        plain = each(lambda x: UNREAD if x.dtype == bool else x, method.plain(s))
+        plain = _with_one_model(method, s)
         about: Any = problem
         if not functions.has_solution:
             about = AboutModel(problem, method.inner.model(plain))
@@ -265,6 +272,8 @@ def _symbolic_step(
         before = unknown_state(template, there)
         s = theorem_step(method_, before, there.of_step(method), channel)
         channel.require_drawn()
+        for x in vars(s).values():
+            require_asked(x)
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
@@ -315,6 +324,17 @@ UNREAD = _Unread()
 World = tuple[SymbolicProblem, SymbolicChannel]
 
 
+def _with_one_model(method: MethodInUnits, s: Any) -> Any:
+    """Return a state without units and flags, of which all clients have the same model."""
+    plain = each(lambda x: UNREAD if x.dtype == bool else x, method.plain(s))
+    if method.inner.model(plain).shape[0] > 1:
+        raise Refusal(
+            f"the model of {method.name} is a vector of every client; return one that all share, "
+            "such as their mean"
+        )
+    return plain
+
+
 def _form(
     term: Squares | Gap,
     method: Method,
@@ -331,6 +351,11 @@ def _form(
     if isinstance(term, Squares):
         gram = expected_gram(frame.gram(term.vectors), functions, problem, channel)
         return Form(frame.blocks(gram, basis), values)
+    if term.point.shape[0] > 1:
+        raise Refusal(
+            f"a gap f(x) - f* of {method.name} is at a point of every client; take one that all "
+            "share, such as their mean"
+        )
     noise = frame.mapped(lambda rows: rows * basis.noise[None, :, None], term.point)
     smoothness = functions.average_smoothness + (functions.L if method.needs.composite else 0)
     gram = expected_gram(smoothness / 2 * frame.gram(noise), functions, problem, channel)

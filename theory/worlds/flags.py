@@ -9,7 +9,7 @@ number of sums over the clients in the step: it is known from as many clients wi
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from typing import Any
 
@@ -19,12 +19,13 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
-from certibit.theory.worlds.opaque.clients import ClientArray, ClientMask, anew, contents
+from certibit.theory.worlds.opaque.clients import ClientMask, anew, contents
 from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.orbits import (
     Nothing,
     OrbitChannel,
     cells_of_kinds,
+    checked,
     every_outcome,
     first_state,
     starts,
@@ -86,7 +87,7 @@ def patterns(method: Method, counts: tuple[int, ...]) -> tuple[Pattern, ...]:
         If a state holds what is neither a vector nor of bool, or its flags have too many values.
     """
     begun = starts(method, sum(counts), counts)
-    state = _checked(method, begun[0][1])
+    state = checked(method, begun[0][1])
     kinds = tuple(cells_of_kinds(counts))
     flags = {name: x.shape[0] == 1 for name, x in vars(state).items() if x.dtype == bool}
     if not flags:
@@ -96,7 +97,7 @@ def patterns(method: Method, counts: tuple[int, ...]) -> tuple[Pattern, ...]:
     seen: dict[tuple[Value, int, Value], None] = {}
 
     def see(s: Any, channel: OrbitChannel) -> None:
-        _checked(method, s, state)
+        checked(method, s, state)
         masks = [contents(getattr(s, name), channel.layout)[:, 0, 0] for name in names]
         for cell in channel.cells:
             value = tuple(bool(mask[cell[0]]) for mask in masks)
@@ -172,21 +173,3 @@ def _after(method: Method, pattern: Pattern) -> Iterator[tuple[OrbitChannel, Any
         lambda script, degree: OrbitChannel(n, script, counts, degree=degree, cells=pattern.cells),
     )
     return ((channel, s, sums[channel]) for channel, s in made)
-
-
-def _checked(method: Method, s: Any, before: Any = None) -> Any:
-    """Return a state of vectors and flags, in the places where they were before."""
-    for one in fields(s):
-        x, old = getattr(s, one.name), None if before is None else getattr(before, one.name)
-        flag = isinstance(x, ClientMask | np.ndarray) and x.dtype == bool
-        if not flag and not isinstance(x, ClientArray):
-            raise Refusal(
-                f"{one.name} of a state of {method.name} is {type(x).__name__}, neither a vector "
-                "nor of bool, and has no certificate; let a state hold arrays (n, d, R) and masks"
-            )
-        if old is not None and (x.dtype != old.dtype or x.shape[0] != old.shape[0]):
-            raise Refusal(
-                f"{one.name} of a state of {method.name} is of another kind after a step, or of "
-                "all clients and no longer of each, and has no certificate; let it stay what it is"
-            )
-    return s

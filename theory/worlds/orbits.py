@@ -8,7 +8,7 @@ what a step makes (:mod:`~certibit.theory.worlds.heads`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate, pairwise
@@ -354,6 +354,29 @@ def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> 
     return starts(method, n, counts)[0][1]
 
 
+def checked(method: Method, s: Any, before: Any = None) -> Any:
+    """Return a state of vectors and flags, in the places where they were before."""
+    if before is not None and type(s) is not type(before):
+        raise Refusal(
+            f"a step of {method.name} returns {type(s).__name__}, not {type(before).__name__} as "
+            "its start does, and has no certificate; let a state stay of one class"
+        )
+    for one in fields(s):
+        x, old = getattr(s, one.name), None if before is None else getattr(before, one.name)
+        flag = isinstance(x, ClientMask | np.ndarray) and x.dtype == bool
+        if not flag and not isinstance(x, ClientArray):
+            raise Refusal(
+                f"{one.name} of a state of {method.name} is {type(x).__name__}, neither a vector "
+                "nor of bool, and has no certificate; let a state hold arrays (n, d, R) and masks"
+            )
+        if old is not None and (x.dtype != old.dtype or x.shape[0] != old.shape[0]):
+            raise Refusal(
+                f"{one.name} of a state of {method.name} is of another kind after a step, or of "
+                "all clients and no longer of each, and has no certificate; let it stay what it is"
+            )
+    return s
+
+
 def orbits(
     method: Method,
     n: int,
@@ -378,7 +401,7 @@ def orbits(
         with watched(method.name):
             s = theorem_step(method, first, problem, channel)
         channel.gradients = problem.count
-        return s
+        return checked(method, s, first)
 
     bits_d = max(d, 1)
     compressor = Identity() if compressor is None else compressor

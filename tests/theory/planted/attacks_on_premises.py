@@ -264,7 +264,7 @@ def decaying(rate):
 RESTS = {
     **{f"decay of {rate:g}": {"communicate": decaying(rate)} for rate in (0.1, 5e-7, 1e-15)},
     "a longer model": {"model": lambda m, s: 1.5 * s.x},
-    "a model with a memory": {"model": lambda m, s: s.x + mean(s.h) - s.h},
+    "a model with a start": {"model": lambda m, s: 0 * s.x},
     "no memory at rest": {"fixed_point": lambda m, f: Memory(f.x_star, 0 * f.grad_star)},
     "elsewhere": {"fixed_point": lambda m, f: Memory(2 * f.x_star, f.grad_star)},
     "gradients elsewhere": {
@@ -399,3 +399,127 @@ RARE = {
     ),
 }
 """Outcomes that floats lose, their parameter, and by what a vector is multiplied then."""
+
+
+@dataclass(frozen=True)
+class Elsewhere(Method):
+    """Gradient descent with gradients of clients that were not asked for theirs."""
+
+    gamma: float = 0.1
+
+    needs, schedule = Needs(shared_minimiser=True), Every()
+
+    def start(self, x, problem, channel):
+        return Pair(x, x)
+
+    def communicate(self, s, problem, channel):
+        asked = self.asked(channel, problem.n)
+        point = where(asked, copies(s.x, problem.n), copies(self.far(s), problem.n))
+        g = self.taken(problem.grad(point, active=asked), asked)
+        return Pair(channel.broadcast(s.x - self.gamma * mean(channel.send(g))), s.x)
+
+    def model(self, s):
+        return s.x
+
+
+ASKED = {
+    "a cohort of 1": lambda c, n: c.cohort(1),
+    "all but 1": lambda c, n: c.cohort(n - 1),
+    "coins": lambda c, n: c.client_coins((0.3,) * int(n)),
+    "owners": lambda c, n: c.ownership(2),
+}
+FAR = {"far away": lambda m, s: s.x + 1000 * (s.x - s.v), "at the model": lambda m, s: s.x}
+TAKEN = {
+    "of all": lambda m, g, asked: g,
+    "of the others": lambda m, g, asked: masked(~asked, g),
+    "of all and the others": lambda m, g, asked: g + masked(asked, g),
+}
+"""Who is asked for a gradient, where the others are, and whose gradients are taken."""
+
+UNASKED: dict[str, Method] = {
+    f"unasked: {who}, {where_}, {whose}": kind(
+        f"unasked: {who}", Elsewhere, asked=staticmethod(asked), far=far, taken=taken
+    )()
+    for who, asked in ASKED.items()
+    for where_, far in FAR.items()
+    for whose, taken in TAKEN.items()
+}
+
+
+@dataclass(frozen=True)
+class Looking(Pushed):
+    """A push that is there for the sum of two floats and not for that of two fractions."""
+
+    a: float = 0.1
+    b: float = 0.2
+    c: float = 0.3
+    size: float = 1.0
+
+    name = "looking"
+
+    def communicate(self, s, problem, channel):
+        after = super().communicate(s, problem, channel)
+        more = self.size * s.x if self.a + self.b > self.c else 0 * s.x
+        return Pair(after.x + 1e7 * s.v + more, after.v)
+
+    def pushed(self, v, problem, channel):
+        return v / 2
+
+
+@dataclass(frozen=True)
+class Subpair(Pair):
+    """A state that knows that it is none of the start."""
+
+
+class Reclassed(Pushed):
+    """Gradient descent that ascends from the second step on, as the class of its state says."""
+
+    name = "reclassed"
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return Subpair(s.x + (1 if type(s) is Subpair else -1) * self.gamma * g, s.v / 2)
+
+
+@dataclass(frozen=True)
+class Alone(Method):
+    """Gradient descent on every client."""
+
+    gamma: float = 0.1
+
+    name, needs, schedule = "alone", Needs(shared_minimiser=True), Every()
+
+    def start(self, x, problem, channel):
+        return Memory(x, copies(x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        h = s.h - self.gamma * problem.grad(s.h)
+        return Memory(channel.broadcast(mean(channel.send(h))), h)
+
+    def model(self, s):
+        return self.shown(s)
+
+    def shown(self, s):
+        return s.x
+
+
+@dataclass(frozen=True)
+class Changing(Method):
+    """Gradient descent whose parameter says what nothing else does."""
+
+    gamma: float = 0.1
+    a: float = 0.0
+
+    name, needs, schedule = "changing", Needs(), Every()
+
+    def start(self, x, problem, channel):
+        up = everyone(copies(x, problem.n))
+        return Flagged(x, 0 * x, up if self.a else ~up)
+
+    def communicate(self, s, problem, channel):
+        g = problem.grad(s.x)
+        g = mean(channel.send(where(s.late, g, -g) if self.a else g))
+        return Flagged(channel.broadcast(s.x - self.gamma * g), s.early, s.late)
+
+    def model(self, s):
+        return s.x

@@ -11,11 +11,16 @@ from attacks_on_premises import (
     HEADS,
     HONEST,
     RARE,
+    UNASKED,
+    Alone,
+    Changing,
     Late,
+    Looking,
     Memory,
     Pushed,
     Rarely,
     RarelyFresh,
+    Reclassed,
     Remembering,
     Stating,
     by_heads,
@@ -28,12 +33,15 @@ from certibit.data.errors import Refusal
 from certibit.solvers.authoring import copies, masked, mean
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.certificates.certify import certify
+from certibit.theory.chains.certify_steps import certify_run
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Squares
+from certibit.theory.potential import Gap, Squares
 from certibit.theory.proofs.premises import Premises
+from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 N = 4
@@ -261,3 +269,67 @@ def test_a_certificate_of_a_method_that_has_changed_is_none(monkeypatch):
     monkeypatch.setattr(Decaying, "decay", 0.25)
     with pytest.raises(Refusal, match="fixed point"):
         proof.verify()
+
+
+@pytest.mark.parametrize("name", UNASKED)
+def test_gradients_that_were_not_asked_for_are_not_taken(name):
+    with pytest.raises(Refusal, match=r"not active|other clients take part|fixed point"):
+        certify(UNASKED[name], CONVEX, potential="search")
+
+
+@pytest.mark.parametrize("size", [1e-3, 0.5, 1e7])
+@pytest.mark.parametrize("numbers", [(0.1, 0.2, 0.3), (0.1, 0.7, 0.8), (1.1, 2.2, 3.3)])
+def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, size):
+    method = Looking(0.1, *numbers, size)
+    differs = numbers[0] + numbers[1] > numbers[2]
+    assert factor_of_squares(method, N) > (np.float64(1e300) if differs else 0.8)
+
+
+@dataclass(frozen=True)
+class GapOfClients:
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Gap(1.0, s.h), Squares(1.0, s.x - star.x))
+
+
+def test_a_value_is_at_a_point_that_all_clients_share():
+    with pytest.raises(Refusal, match="is at a point of every client"):
+        certify(Alone(), CONVEX, potential=GapOfClients())
+    several = kind("several models", Alone, shown=lambda m, s: s.h)()
+    for promise in (contraction, descent):
+        with pytest.raises(Refusal, match="the model of several models"):
+            promise(several)
+
+
+def test_a_certificate_says_that_all_clients_have_one_minimiser():
+    words = "of all clients with one minimiser"
+    assert words in repr(certify(Alone(), CONVEX, potential="search"))
+    assert words not in repr(certify(GD(0.05), CONVEX))
+
+
+def test_a_state_stays_of_one_class():
+    for promise in PROMISES:
+        with pytest.raises(Refusal, match="not Pair as its start does"):
+            promise(Reclassed())
+
+
+@pytest.mark.parametrize("mu", [0.0, 1.0])
+def test_gradients_are_not_bounded_by_those_less_what_they_are_at_the_solution(mu):
+    functions = FunctionClass(2, mu, 10.0, assumptions=(BoundedDissimilarity(1.0, 1.0),))
+    with pytest.raises(Refusal, match="only their differences"):
+        certify_descent(HONEST["a stated memory"], functions)
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """A potential with a parameter in a place that is small beside a vector that stays 0."""
+
+    size: float
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, self.size * (s.early - star.early) + (1 + m.a) * (s.x - star.x)),)
+
+
+@pytest.mark.parametrize("potential", [AtModel("distance"), Hiding(1e6), Hiding(1e12)], ids=repr)
+def test_steps_of_other_flags_or_potentials_make_no_chain(potential):
+    with pytest.raises(Refusal, match=r"made of other vectors|depends on a field of bool"):
+        certify_run([Changing(), Changing(a=99.0)], CONVEX, potential)

@@ -6,8 +6,9 @@ The unchanged method uses them like arrays (n, d, R), and sees nothing of them b
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from numbers import Real
+from operator import or_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -209,7 +210,8 @@ class ClientArray(_Array):
     """A vector of every client, (n, d, R), or one that all share, (1, d, R), by its rows.
 
     As the clients toss coins, it is a polynomial of the numbers of heads. Its ``degrees`` are those
-    of what depends on the coin of a client itself, -1 if nothing does, and of what does not.
+    of what depends on the coin of a client itself, -1 if nothing does, and of what does not. Rows
+    that are ``void`` are of clients that were not asked for their gradients.
     """
 
     WORD = "a vector"
@@ -219,12 +221,16 @@ class ClientArray(_Array):
         "copies, masked and where"
     )
 
-    __slots__ = ("_degrees", "_layout", "_rows")
+    __slots__ = ("_degrees", "_layout", "_rows", "_void")
 
     def __init__(
-        self, rows: NDArray[Any], layout: ClientRows, degrees: tuple[int, int] = (-1, 0)
+        self,
+        rows: NDArray[Any],
+        layout: ClientRows,
+        degrees: tuple[int, int] = (-1, 0),
+        void: Any = False,
     ) -> None:
-        self._rows, self._layout, self._degrees = rows, layout, degrees
+        self._rows, self._layout, self._degrees, self._void = rows, layout, degrees, void
 
     @property
     def shape(self) -> tuple[int, Letter, Letter]:
@@ -246,6 +252,7 @@ class ClientArray(_Array):
             self._refuse("sums over other than the clients, or leaves their axis out")
         if self.shape[0] == 1:
             return self
+        require_asked(self)
         self._layout.sums[0] += 1
         number = object if self._rows.dtype == object else float
         weighted = self._rows * self._layout.counts.astype(number)[:, None, None]
@@ -268,10 +275,10 @@ class ClientArray(_Array):
         return self._made(self._term(other) - self._rows, other)
 
     def __mul__(self, other: Any) -> "ClientArray":
-        return self._made(self._rows * self._factor(other, "multiplies two vectors"), other)
+        return self._times(other)
 
     def __rmul__(self, other: Any) -> "ClientArray":
-        return self._made(self._factor(other, "multiplies two vectors") * self._rows, other)
+        return self._times(other)
 
     def __truediv__(self, other: Any) -> "ClientArray":
         return self._made(self._rows / self._factor(other, "divides two vectors"), other)
@@ -285,12 +292,19 @@ class ClientArray(_Array):
     def __pos__(self) -> "ClientArray":
         return self
 
+    def _times(self, other: Any) -> "ClientArray":
+        factor = self._factor(other, "multiplies two vectors")
+        product = self._made(self._rows * factor, other)
+        if np.any(self._void):
+            product._void = self._void & (factor != 0)
+        return product
+
     def _made(self, rows: NDArray[Any], *others: Any) -> "ClientArray":
         """Return rows that are made of these, of other vectors and of masks."""
         vectors = (self, *(x for x in others if isinstance(x, ClientArray)))
         own, shared = (max(parts) for parts in zip(*(x._degrees for x in vectors), strict=True))
         degrees = (max(own, shared), 0) if tossed(*others) else (own, shared)
-        return ClientArray(rows, self._layout, degrees)
+        return ClientArray(rows, self._layout, degrees, reduce(or_, (x._void for x in vectors)))
 
     def _term(self, other: Any) -> Any:
         """Return what may be added: the rows of a vector, or 0."""
@@ -353,7 +367,20 @@ def chosen(mask: Any, yes: Any, no: Any) -> Any:
         numbers = [numbers_of(x, kinds) for x in (yes, no)]
         return ClientMask(np.where(own, *numbers), kinds, tossed=tossed(mask, yes, no))
     rows = _rows_of_mask(own, vector._layout), vector._term(yes), vector._term(no)
-    return vector._made(np.where(*rows), mask, yes, no)
+    made = vector._made(np.where(*rows), mask, yes, no)
+    if np.any(made._void):
+        made._void = np.where(rows[0], *(getattr(x, "_void", False) for x in (yes, no)))
+    return made
+
+
+def require_asked(x: Any) -> None:
+    """Refuse a vector that holds gradients for which clients were not asked."""
+    if isinstance(x, ClientArray) and np.any(x._void):
+        refuse(
+            "uses what it did not ask for",
+            "takes gradients of clients that are not active",
+            "choose those of the active ones with where or masked",
+        )
 
 
 def tossed(*arrays: Any) -> bool:

@@ -137,6 +137,13 @@ class Frame:
         """Return an array of clients with a function of its rows, which no method may have."""
         return self.array(function(rows_of(v, self.layout)))
 
+    def asked(self, v: ClientArray, active: NDArray[np.bool_]) -> ClientArray:
+        """Return a vector that only some clients, (n,), were asked for."""
+        if active.all():
+            return v
+        void = ~active[self.layout.representatives, None, None]
+        return ClientArray(rows_of(v, self.layout), self.layout, void=void)
+
     def unknown(self, basis: Basis, number: int) -> ClientArray:
         """Return an unknown of every client, (n, basis, R), or a shared one, (1, basis, R)."""
         if basis.kind[number] < 0:

@@ -206,7 +206,7 @@ class SymbolicProblem:
         if not (active is None or isinstance(active, int)):
             rows_of_all = self._clients(active)
         if not rows_of_all.any():
-            return 0 * self.grad_star
+            return self.frame.asked(0 * self.grad_star, rows_of_all)
         if not self.frame.rows(x).any():  # the solution
             if not self.solution:
                 raise Refusal(
@@ -217,6 +217,7 @@ class SymbolicProblem:
         else:
             unknown = self.evaluate("f", x, rows_of_all)[0].unknown
             gradient = self.frame.unknown(self.basis, unknown)
+        gradient = self.frame.asked(gradient, rows_of_all)
         if sample is None or self.samples is None:
             return gradient
         if not isinstance(sample, UnknownSample):
@@ -268,7 +269,8 @@ class SymbolicProblem:
         if self.one_by_one or not count or self.samples is not None:
             return None
         own = self._clients(active)
-        return local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
+        end = local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
+        return self.frame.asked(end, own)
 
     def minimise(
         self,
@@ -290,7 +292,9 @@ class SymbolicProblem:
             return gradient(centre + z, given, active, self)
 
         own = self._clients(active)
-        return accurate_solve(self.solves, change, start, own, self.frame, self.basis, **criterion)
+        solves, frame = self.solves, self.frame
+        end, there = accurate_solve(solves, change, start, own, frame, self.basis, **criterion)
+        return frame.asked(end, own), there
 
     def _clients(self, active: Array) -> NDArray[np.bool_]:
         return contents(active, self.frame.layout)[:, 0, 0]
