@@ -12,7 +12,6 @@ from certibit.theory.certificates.near_forms import NearForms
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones import direction_equations
 from certibit.theory.worlds import fixed_points, invariants
-from certibit.theory.worlds.symbolic import step_outcomes
 
 
 @contextmanager
@@ -61,7 +60,7 @@ def other_factorisations(seed):
 
         return called
 
-    kept = invariants.relations, fixed_points.resting_state, step_outcomes._outcomes_of
+    kept = invariants.relations, fixed_points.resting_state
     try:
         with ExitStack() as stack:
             for module, names in ((np.linalg, NUMPY), (scipy.linalg, SCIPY)):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.solvers.backend import where
 from certibit.solvers.method import Method, Sample, Slot, slot_of
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
@@ -294,7 +295,7 @@ class SymbolicProblem:
         own = self._clients(active)
         solves, frame = self.solves, self.frame
         end, there = accurate_solve(solves, change, start, own, frame, self.basis, **criterion)
-        return frame.asked(end, own), there
+        return where(active, end, start), there
 
     def _clients(self, active: Array) -> NDArray[np.bool_]:
         return contents(active, self.frame.layout)[:, 0, 0]
