@@ -124,7 +124,8 @@ class Certificate:
         """Whether the multipliers prove the decrease of a step."""
         weights, following = self.exact_weights
         multipliers = {name: rational(y) for name, y in self.multipliers.items()}
-        return holds(step, weights, rational(self.exact), multipliers, following)
+        following = None if following == weights else following
+        return any(weights) and holds(step, weights, rational(self.exact), multipliers, following)
 
     @property
     def exact_weights(self) -> tuple[tuple[Rational, ...], tuple[Rational, ...] | None]:

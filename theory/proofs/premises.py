@@ -32,6 +32,7 @@ from certibit.theory.worlds.opaque.clients import (
     mean_degree,
     require_asked,
 )
+from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.orbits import (
     LEAST_DEGREE,
     Orbit,
@@ -302,7 +303,8 @@ class Premises:
             problem: Any = Translated(plain, self.method) if self.given.has_solution else plain
             x = plain.frame.unknown(plain.basis, plain.basis.index("start", every_client=False))
             channel = self._channel(plain, errors, orbit)
-            s = method.start(x, problem.of_step(self.method), channel)
+            with watched(method.name):
+                s = method.start(x, problem.of_step(self.method), channel)
             channel.require_drawn()
             for vector in _vectors(s):
                 require_asked(vector)
@@ -331,7 +333,8 @@ class Premises:
             problem = Translated(plain, self.method)
             star = self._rest(problem)
             channel = self._channel(plain, lost, orbit)
-            after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
+            with watched(self.method.name):
+                after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
             channel.require_drawn()
             pairs = [(problem.x_star, self.method.model(star))]
             pairs += zip(_vectors(star), _vectors(after), strict=True)
@@ -405,7 +408,8 @@ class Premises:
                 s = unknown_state(flags.put(self.template), problem)
                 errors.places.clear()
                 channel = self._channel(problem, errors, orbit)
-                after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
+                with watched(self.method.name):
+                    after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
                 channel.require_drawn()
                 drawn = channel.options, channel.cells, channel.probability
                 runs.append((s, after, drawn))

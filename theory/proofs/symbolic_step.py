@@ -22,7 +22,7 @@ from certibit.theory.proofs.premises import Premises
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.opaque.clients import require_asked
-from certibit.theory.worlds.opaque.letters import Opaque
+from certibit.theory.worlds.opaque.letters import Opaque, watched
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
 from certibit.theory.worlds.symbolic.exact_numbers import (
     exact_parameters,
@@ -270,7 +270,8 @@ def _symbolic_step(
     for orbit in outcomes.found:
         there, channel = world(orbit)
         before = unknown_state(template, there)
-        s = theorem_step(method_, before, there.of_step(method), channel)
+        with watched(method.name):
+            s = theorem_step(method_, before, there.of_step(method), channel)
         channel.require_drawn()
         for x in vars(s).values():
             require_asked(x)
@@ -327,7 +328,9 @@ World = tuple[SymbolicProblem, SymbolicChannel]
 def _with_one_model(method: MethodInUnits, s: Any) -> Any:
     """Return a state without units and flags, of which all clients have the same model."""
     plain = each(lambda x: UNREAD if x.dtype == bool else x, method.plain(s))
-    if method.inner.model(plain).shape[0] > 1:
+    with watched(method.name):
+        model = method.inner.model(plain)
+    if model.shape[0] > 1:
         raise Refusal(
             f"the model of {method.name} is a vector of every client; return one that all share, "
             "such as their mean"

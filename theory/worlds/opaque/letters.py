@@ -9,6 +9,7 @@ Anything else is refused where it is done.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from typing import Any, ClassVar, NoReturn
 
 from certibit.data.errors import Refusal
@@ -37,7 +38,7 @@ class StepRefusal(Refusal):
         return StepRefusal(self.why, name)
 
 
-_refused: ContextVar[list[StepRefusal]] = ContextVar("what a step was refused")
+_refused: ContextVar[list[Exception]] = ContextVar("what a step was refused")
 
 
 def refuse(is_what: str, it: str, instead: str) -> NoReturn:
@@ -50,14 +51,29 @@ def refuse(is_what: str, it: str, instead: str) -> NoReturn:
 @contextmanager
 def watched(name: str) -> Iterator[None]:
     """Refuse a method if an operation is refused inside, even if the method catches it."""
-    refused: list[StepRefusal] = []
+    refused: list[Exception] = []
     token = _refused.set(refused)
     try:
         yield
     finally:
         _refused.reset(token)
         if refused:
-            raise refused[0].of(name) from None
+            first = refused[0]
+            raise (first.of(name) if isinstance(first, StepRefusal) else first) from None
+
+
+def noted(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what a method may ask, of which a refusal counts even if the method catches it."""
+
+    @wraps(ask)
+    def asked(*arguments: Any, **options: Any) -> Any:
+        try:
+            return ask(*arguments, **options)
+        except Exception as error:
+            _refused.get([]).append(error)
+            raise
+
+    return asked
 
 
 class Opaque:

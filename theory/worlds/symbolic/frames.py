@@ -234,6 +234,24 @@ class Frame:
                 found[kind] = self._expression(values, own, kind)
         return found
 
+    def shared(self, v: Array) -> dict[int, Blocks]:
+        """Return what the server holds as an expression, of kind -1.
+
+        Raises
+        ------
+        Refusal
+            If it is not the same for all clients.
+        """
+        first, *others = self.expression(v, self.everyone).values()
+        if any(part.any() for part in first[1:]) or any(
+            (a != b).any() for other in others for a, b in zip(first, other, strict=True)
+        ):
+            raise Refusal(
+                "the server compresses, or takes the gradient of g at, a vector that clients do "
+                "not share; let it be the same for all, such as their mean"
+            )
+        return {-1: first}
+
     def _expression(self, values: Matrix, cells: list[int], kind: int) -> Blocks:
         """Return what the clients of some cells of one kind hold: values are (m, basis, R)."""
         of = {label: np.flatnonzero(self.row_cells == label) for label in cells}

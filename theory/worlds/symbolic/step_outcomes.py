@@ -107,7 +107,7 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
     Refusal
         If a parameter of the method is not finite, may change, or is no part of what it equals.
     """
-    known = {one.name for one in fields(method) if one.compare}
+    known = {one.name for one in fields(method) if one.compare and one.init}
     for name, value in vars(method).items():
         computed = isinstance(getattr(type(method), name, None), cached_property)
         if not computed and not (name in known and _is_constant(value)):

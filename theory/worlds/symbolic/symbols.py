@@ -22,7 +22,7 @@ from certibit.solvers.method import Method, Sample, Slot, slot_of
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import ClientArray, contents
-from certibit.theory.worlds.opaque.letters import FEATURES
+from certibit.theory.worlds.opaque.letters import FEATURES, noted
 from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel
 from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
 from certibit.theory.worlds.symbolic.exact_numbers import Exact, rational, zeros
@@ -198,6 +198,7 @@ class SymbolicProblem:
         """Whether every gradient is of a new sample."""
         return self.samples is not None and not self.named
 
+    @noted
     def grad(
         self, x: Array, active: Array | int | None = None, sample: Slot | None = None
     ) -> ClientArray:
@@ -248,16 +249,19 @@ class SymbolicProblem:
         _, change = self.samples.unknown(apart, "difference", sample.unknown)
         return gradient + sample.noise + change
 
+    @noted
     def sample(self, slot: int | str) -> UnknownSample:
         """Draw a sample, whose noise is unknown."""
         slot_of(slot, self.named)
         return UnknownSample()
 
+    @noted
     def grad_g(self, y: Array) -> ClientArray:
         """Gradient of g; (1, basis, R)."""
         unknown = self.evaluate("g", y, self.frame.everyone)[0].unknown
         return self.frame.unknown(self.basis, unknown)
 
+    @noted
     def gradient_steps(
         self,
         slope: Callable[[Array], Array],
@@ -273,6 +277,7 @@ class SymbolicProblem:
         end = local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
         return self.frame.asked(end, own)
 
+    @noted
     def minimise(
         self,
         gradient: Callable[..., Array],
@@ -306,8 +311,7 @@ class SymbolicProblem:
         """Return the evaluations of a function at the points of some clients, one per kind."""
         points = self.frame.expression(x, active)
         if function == "g":
-            shared = next(iter(points.values()))
-            points = {-1: (shared[0], *(0 * part for part in shared[1:]))}
+            points = self.frame.shared(x)
         for point in points.values():
             if any(block[self.basis.noise].any() for block in point):
                 raise Refusal(
@@ -373,6 +377,7 @@ class SymbolicChannel(OrbitChannel):
                 "no certificate; let it ask nothing but the channel"
             )
 
+    @noted
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return v plus new unknowns per client: what a contraction loses, and noise."""
         functions, received = self.functions, v
@@ -391,6 +396,7 @@ class SymbolicChannel(OrbitChannel):
         self.noises.append((number, v))
         return frame.unknown(basis, number)
 
+    @noted
     def downlink(self, v: Array) -> Array:
         """Return v plus the server's noise or its contraction's error, a new unknown of all."""
         if self.method.needs.downlink == "unbiased":
@@ -414,8 +420,7 @@ class SymbolicChannel(OrbitChannel):
         )
 
     def _sent_down(self, v: Array) -> Mapping[int, Blocks]:
-        point, *parts = self.problem.frame.expression(v, np.ones(self.n, dtype=bool))[0]
-        return {-1: (point, *(0 * part for part in parts))}
+        return self.problem.frame.shared(v)
 
 
 def unknown_state(template: Any, problem: SymbolicProblem) -> Any:
