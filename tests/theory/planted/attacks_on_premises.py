@@ -523,3 +523,62 @@ class Changing(Method):
 
     def model(self, s):
         return s.x
+
+
+@dataclass(frozen=True)
+class Asking(Method):
+    """Gradient descent that first asks for what may be refused."""
+
+    gamma: float = 0.05
+
+    needs, schedule = Needs(compressor="unbiased", downlink="contractive", composite=True), Every()
+
+    def start(self, x, problem, channel):
+        return Memory(x, copies(x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        more = self.more(s, problem, channel)
+        x = s.x - self.gamma * (mean(channel.send(problem.grad(s.x))) + problem.grad_g(s.x))
+        return Memory(channel.broadcast(x + more), s.h / 2)
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        return Memory(problem.x_star, 0 * problem.grad_star)
+
+
+def caught(ask):
+    def tried(m, s, f, c):
+        try:
+            return ask(m, s, f, c)
+        except Exception:
+            return 0 * s.x
+
+    return tried
+
+
+def with_noise(m, s, f, c):
+    sent = f.grad(s.x)
+    return mean(f.grad(s.x + 100 * mean(c.uplink(sent) - sent)) - sent)
+
+
+REFUSED = {
+    "a point with noise": with_noise,
+    "a point of a cohort": lambda m, s, f, c: mean(
+        f.grad(s.x + mean(masked(c.cohort(1), s.h))) - f.grad(s.x)
+    ),
+    "a message of a cohort": lambda m, s, f, c: c.downlink(mean(masked(c.cohort(1), s.h))),
+    "g of clients": lambda m, s, f, c: mean(f.grad_g(s.x + s.h - mean(s.h)) - f.grad_g(s.x)),
+    "the server's messages of clients": lambda m, s, f, c: mean(
+        masked(c.coin(0.5), c.downlink(s.h - mean(s.h)))
+    ),
+    "single entries": lambda m, s, f, c: s.x[:1],
+}
+"""What a step asks for and is refused."""
+
+ASKING: dict[str, Method] = {
+    f"{way}: {name}": kind(f"{way}: {name}", Asking, more=changed(ask))()
+    for name, ask in REFUSED.items()
+    for way, changed in (("asking", lambda ask: ask), ("caught", caught))
+}

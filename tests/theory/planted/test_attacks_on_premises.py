@@ -1,11 +1,13 @@
 """What a certificate stands on is proved: the start, every outcome, all flags, and rest."""
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from attacks_on_premises import (
+    ASKING,
     ATTACKS,
     FORGETFUL,
     HEADS,
@@ -333,3 +335,32 @@ class Hiding:
 def test_steps_of_other_flags_or_potentials_make_no_chain(potential):
     with pytest.raises(Refusal, match=r"made of other vectors|depends on a field of bool"):
         certify_run([Changing(), Changing(a=99.0)], CONVEX, potential)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_what_is_refused_in_a_step_is_refused_though_it_is_caught(name):
+    functions = replace(CONVEX, omega=1.0, alpha_down=0.5)
+    with pytest.raises(Refusal, match=r"noise|take part|do not share|reads single entries"):
+        certify(ASKING[name], functions, potential=AtModel("distance"))
+
+
+@dataclass(frozen=True)
+class Unset(GD):
+    """A step with a number that no new instance has."""
+
+    decay: float = field(default=0.0, init=False)
+
+
+def test_what_a_new_instance_does_not_have_is_no_parameter():
+    method = Unset(0.05)
+    object.__setattr__(method, "decay", -5e-7)
+    with pytest.raises(Refusal, match="decay of gd"):
+        certify(method, CONVEX)
+
+
+@pytest.mark.parametrize("weight", [-1.0, 0.0])
+@pytest.mark.parametrize("named", [False, True])
+def test_no_certificate_is_made_by_hand(weight, named):
+    proof = certify(GD(2.5), FunctionClass(3, 0.1, 1.0), potential=AtModel("distance"))
+    weights = {"weights": (weight,), **({"following": (weight,)} if named else {})}
+    assert replace(proof, **weights, exact=Fraction(1), multipliers={}).verify() == np.inf
