@@ -462,6 +462,12 @@ class Looking(Pushed):
         more = self.size * s.x if self.a + self.b > self.c else 0 * s.x
         return Pair(after.x + 1e7 * s.v + more, after.v)
 
+    def start(self, x, problem, channel):
+        return Pair(x, 0 * x)
+
+    def invariants(self, s, problem):
+        return ()
+
     def pushed(self, v, problem, channel):
         return v / 2
 
@@ -504,25 +510,43 @@ class Alone(Method):
 
 
 @dataclass(frozen=True)
-class Changing(Method):
-    """Gradient descent whose parameter says what nothing else does."""
+class ChangingFlags(Method):
+    """Gradient descent that ascends with flags that only its first step can have."""
 
     gamma: float = 0.1
-    a: float = 0.0
+    a: float = 1.0
 
-    name, needs, schedule = "changing", Needs(), Every()
+    name, needs, schedule = "changing flags", Needs(), Every()
 
     def start(self, x, problem, channel):
-        up = everyone(copies(x, problem.n))
-        return Flagged(x, 0 * x, up if self.a else ~up)
+        return Flagged(x, 0 * x, everyone(x) if self.a > 1 else ~everyone(x))
 
     def communicate(self, s, problem, channel):
-        g = problem.grad(s.x)
-        g = mean(channel.send(where(s.late, g, -g) if self.a else g))
-        return Flagged(channel.broadcast(s.x - self.gamma * g), s.early, s.late)
+        g = mean(channel.send(problem.grad(s.x)))
+        x = s.x - self.gamma * (where(s.late, g, -10 * g) if self.a > 1 else g)
+        return Flagged(channel.broadcast(x), s.early, s.late)
 
     def model(self, s):
         return s.x
+
+    def fixed_point(self, problem):
+        return Flagged(problem.x_star, 0 * problem.x_star, ~everyone(problem.x_star))
+
+    def invariants(self, s, problem):
+        return (s.early,)
+
+
+@dataclass(frozen=True)
+class ChangingPotential(ChangingFlags):
+    """Gradient descent, whose potential changes with its parameter."""
+
+    name = "changing potential"
+
+    def start(self, x, problem, channel):
+        return Flagged(x, 0 * x, everyone(x))
+
+    def fixed_point(self, problem):
+        return Flagged(problem.x_star, 0 * problem.x_star, everyone(problem.x_star))
 
 
 @dataclass(frozen=True)
