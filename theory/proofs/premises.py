@@ -233,8 +233,8 @@ class Premises:
         problem, _ = self._world(cells_of_kinds(self.counts), AtRest)
         shifted = Translated(problem, self.method)
         star = self.method.plain(self._rest(shifted))
-        steeper = self.method.steeper(shifted)
-        terms = potential.lyapunov(self.method.inner, star, star, self.given, steeper)
+        seen = self.method.shown(shifted)
+        terms = potential.lyapunov(self.method.inner, star, star, self.given, seen)
         for term in terms:
             left = term.point - shifted.x_star if isinstance(term, Gap) else term.vectors
             if problem.frame.rows(left).any():
@@ -250,8 +250,8 @@ class Premises:
         shifted = Translated(problem, self.method)
         state, star = unknown_state(self.template, problem), self._rest(shifted)
         pair = self.method.plain(state), self.method.plain(star)
-        steeper = self.method.steeper(shifted)
-        terms = potential.lyapunov(self.method.inner, *pair, self.given, steeper)
+        seen = self.method.shown(shifted)
+        terms = potential.lyapunov(self.method.inner, *pair, self.given, seen)
         vectors = [one.point if isinstance(one, Gap) else one.vectors for one in terms]
         vectors += [*_vectors(star), *invariants(self.method, state, OfCells(problem))]
         points = [part.tolist() for one in problem.evaluations for part in one.point]

@@ -247,7 +247,7 @@ def _symbolic_step(
         if not functions.has_solution:
             about = AboutModel(problem, method.inner.model(plain))
         star = method.plain(fixed_point(method, about))
-        return psi.lyapunov(method.inner, plain, star, given, method.steeper(problem))
+        return psi.lyapunov(method.inner, plain, star, given, method.shown(problem))
 
     def forms(
         s: Any, problem: SymbolicProblem, channel: SymbolicChannel, psi: Potential = potential

@@ -7,6 +7,7 @@ converted, too.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,20 @@ class MethodInUnits(Method):
     def steeper(self, problem: Any) -> Steeper:
         """Return a problem with the gradients that the method itself sees."""
         return Steeper(problem, self.gradient)
+
+    def shown(self, problem: Any) -> Any:
+        """Return what a potential sees of functions on symbols: nothing of the outcome."""
+        seen = self.steeper(problem)
+
+        def grad(x: Array) -> Array:
+            return seen.grad(x)
+
+        def grad_g(y: Array) -> Array:
+            return seen.grad_g(y)
+
+        return SimpleNamespace(
+            n=seen.n, x_star=seen.x_star, grad_star=seen.grad_star, grad=grad, grad_g=grad_g
+        )
 
     def _changed(self, s: Any, factors: Sequence[float]) -> Any:
         factor = iter(factors)

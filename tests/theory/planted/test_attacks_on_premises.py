@@ -381,3 +381,39 @@ def test_no_certificate_is_made_by_hand(weight, named):
     proof = certify(GD(2.5), FunctionClass(3, 0.1, 1.0), potential=AtModel("distance"))
     weights = {"weights": (weight,), **({"following": (weight,)} if named else {})}
     assert replace(proof, **weights, exact=Fraction(1), multipliers={}).verify() == np.inf
+
+
+PRYING = {
+    "evaluations": lambda inner: 0.01 if getattr(inner, "evaluations", ()) else 1.0,
+    "cells": lambda inner: len(getattr(getattr(inner, "frame", None), "members", "x")) ** -3.0,
+    "methods": lambda inner: 0.01 if getattr(inner, "evaluations", ()) else 1.0,
+}
+
+
+@dataclass(frozen=True)
+class Prying:
+    """A potential that is smaller where a step has been done."""
+
+    name: str
+
+    def lyapunov(self, m, s, star, setting, problem):
+        problem = getattr(problem.grad, "__self__", problem) if self.name == "methods" else problem
+        inner = getattr(problem, "inner", problem)
+        return (Squares(1.0, PRYING[self.name](inner) * (s.x - star.x)),)
+
+
+@pytest.mark.parametrize("name", PRYING)
+def test_a_potential_does_not_see_the_outcome(name):
+    def communicate(m, s, f, c):
+        drawn = masked(c.cohort(1), copies(s.x, f.n))
+        step = 2.5 * mean(c.send(f.grad(s.x))) / 10
+        return Memory(c.broadcast(s.x - step + 0 * mean(drawn)), s.h)
+
+    method = kind(
+        "diverging",
+        Remembering,
+        start=lambda m, x, f, c: Memory(x, 0 * f.grad(x)),
+        communicate=communicate,
+        fixed_point=lambda m, f: Memory(f.x_star, 0 * f.grad_star),
+    )()
+    assert certify(method, CONVEX, potential=Prying(name)).factor > 2.2
