@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Method
 from certibit.theory.assumptions.assumption import Assumption, is_constant
 from certibit.theory.assumptions.client_class import (
     ClientClass,
@@ -23,6 +24,7 @@ from certibit.theory.assumptions.client_class import (
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.setting import Setting
+from certibit.theory.verdict import exactly
 
 
 @dataclass(frozen=True)
@@ -369,20 +371,20 @@ class FunctionClass:
             noise=self.noise and self.noise.in_units(unit),
         )
 
-    def described(self, *, shared_minimiser: bool = False) -> str:
-        """Return the class in words, of functions that all have one minimiser or need not."""
+    def described_for(self, method: Method) -> str:
+        """Return the class over which a method is certified in words."""
         constants = ", ".join(
-            f"{field.name} = {value:g}"
+            f"{field.name} = {exactly(value)}"
             for field in fields(self)
             if isinstance(value := getattr(self, field.name), int | float)
             and field.name != "deterministic"
             and (value or field.name != "omega_down")
         )
         constants += ", deterministic contractions" * self.deterministic
+        shared = method.needs.shared_minimiser and self.n > 1 and self.has_solution
+        constants += ", one minimiser of all f_i" * shared
         classes = [one.described for one in self.classes]
         more = [*self.assumptions, *filter(None, [self.noise])]
-        if shared_minimiser:
-            classes.append("of all clients with one minimiser")
         return ", ".join([f"all functions with {constants}", *classes, *map(repr, more)])
 
     @property

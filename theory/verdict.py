@@ -3,8 +3,10 @@
 import math
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
-from typing import TypedDict
+from fractions import Fraction
+from typing import Any, TypedDict
 
 ROUNDING = 1e-9
 """Relative excess over a limit that counts as rounding."""
@@ -91,20 +93,41 @@ def readable(value: float, digits: int = 8) -> str:
     return f"{value:.{digits}g}"
 
 
-def subtracted(c: float, digits: int) -> str:
+def written(value: Any, digits: int, *, up: bool = False) -> str:
+    """Write a number with so many digits; what is proved, a fraction, is rounded down, or ``up``.
+
+    Examples
+    --------
+    >>> written(0.18999, 3), written(Fraction(18999, 100000), 3)
+    ('0.19', '0.189')
+    """
+    if isinstance(value, Fraction):
+        context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+        value = float(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+    return f"{value:.{digits}g}"
+
+
+def exactly(value: Any) -> str:
+    """Write a constant as short as it can be without rounding it."""
+    short = f"{value:g}"
+    return short if float(short) == value else str(value)
+
+
+def subtracted(c: float | Fraction, digits: int) -> str:
     """Write ``- c``, or ``+ |c|`` if c is negative, with so many significant digits."""
-    return f"{'+' if c < 0 else '-'} {abs(c):.{digits}g}"
+    return f"{'+' if c < 0 else '-'} {written(abs(c), digits, up=c < 0)}"
 
 
-def readable_factor(decrease: float, digits: int = 8) -> str:
+def readable_factor(decrease: float | Fraction, digits: int = 8) -> str:
     """Write the factor 1 - decrease so that no decrease is shown as 0 and no factor as 1 - 1."""
-    factor = 1 - decrease
-    if decrease > 0 and f"{decrease:.{digits}g}" != "1":
-        return f"1 - {decrease:.{digits}g}"
-    return readable(factor, digits)
+    if decrease > 0 and (shown := written(decrease, digits)) != "1":
+        return f"1 - {shown}"
+    factor: Any = 1 - decrease
+    exact = isinstance(factor, Fraction)
+    return written(factor, digits, up=True) if exact else readable(factor, digits)
 
 
-def times_psi(decrease: float, digits: int = 8) -> str:
+def times_psi(decrease: float | Fraction, digits: int = 8) -> str:
     """Write (1 - decrease) Psi, without a factor of 1."""
     factor = readable_factor(decrease, digits)
     if factor == "1":

@@ -14,7 +14,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Region
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import QuadraticPotential
-from certibit.theory.verdict import FAILS, Known, readable_factor, times_psi
+from certibit.theory.verdict import FAILS, Known, exactly, readable_factor, times_psi
 from certibit.theory.worlds.orbits import StepCost
 
 SEARCHED = "a search that doubles or halves, then bisects; not every step size below is tried"
@@ -35,7 +35,7 @@ def describe_account(account: Account) -> str:
         *([f"{'classes':12}{_classes(family)}"] if family.classes else []),
         f"{'theorem':12}{_published(account)}",
         *([f"{'potential':12}{formula}"] if (formula := _formula(account)) else []),
-        f"{'certified':12}E[Psi+] <= {times_psi(proof.decrease)}, proved in "
+        f"{'certified':12}E[Psi+] <= {times_psi(proof.exact)}, proved in "
         f"{1000 * proof.seconds:.0f} ms{_more(proof)}",
         *([f"{'where':12}{proof.proviso}"] if proof.proviso else []),
         f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked in "
@@ -63,22 +63,22 @@ def describe_account(account: Account) -> str:
 
 def describe_family(family: FunctionClass, method: Method) -> str:
     """Return the class of functions and compressors that a method is certified over."""
-    noise = f"omega = {family.omega:g}"
+    noise = f"omega = {exactly(family.omega)}"
     if family.bias is not None:
-        noise = f"bias = {family.bias:g}, {noise}"
+        noise = f"bias = {exactly(family.bias)}, {noise}"
     elif method.needs.compressor == "contractive":
-        noise = f"alpha = {family.alpha:g}"
+        noise = f"alpha = {exactly(family.alpha)}"
     if method.needs.downlink == "unbiased":
-        noise += f", omega of the server = {family.omega_down:g}"
+        noise += f", omega of the server = {exactly(family.omega_down)}"
     elif family.alpha_down is not None:
-        noise += f", alpha of the server = {family.alpha_down:g}"
+        noise += f", alpha of the server = {exactly(family.alpha_down)}"
     noise += ", deterministic" * family.deterministic
     shared = method.needs.shared_minimiser and family.n > 1 and family.has_solution
     one = " with one minimiser" * shared
     more = "".join(f", {assumption}" for assumption in family.assumptions)
     return (
-        f"n = {family.n}, mu = {family.mu:g}, L = {family.L:g}{more}, {noise}; all functions{one}, "
-        "all compressors"
+        f"n = {family.n}, mu = {exactly(family.mu)}, L = {exactly(family.L)}{more}, {noise}; "
+        f"all functions{one}, all compressors"
     )
 
 
@@ -167,7 +167,7 @@ def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0
     method = written_parameters(asdict(optimum.method), optimum.method.name)
     lines = [
         f"{'optimised':12}{method}; {sent}",
-        f"{'certified':12}E[Psi+] <= {times_psi(optimum.certificate.decrease)}",
+        f"{'certified':12}E[Psi+] <= {times_psi(optimum.certificate.exact)}",
         f"{'per decade':12}certified {described_cost(optimum.cost, downlink)}",
         f"{'':12}published {described_cost(optimum.before, downlink)}",
     ]

@@ -20,7 +20,7 @@ from certibit.theory.descent.cheapest_descent import CheapestDescent
 from certibit.theory.descent.descent_account import DescentAccount
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.quadratic_potential import QuadraticPotential
-from certibit.theory.verdict import FAILS, Known, subtracted
+from certibit.theory.verdict import FAILS, Known, subtracted, written
 
 
 def describe_descent(account: DescentAccount) -> str:
@@ -33,15 +33,15 @@ def describe_descent(account: DescentAccount) -> str:
             f"{_spent(account, account.noise, account.unlike)} ({account.title}); "
             f"with its Psi {_promised(account, account.stated)} is certified"
         )
-    more = f"(1 + {float(proof.growth):g}) " if proof.growth else ""
+    more = f"(1 + {written(proof.growth, 6, up=True)}) " if proof.growth else ""
     lines = [
         f"{'method':12}{written_parameters(asdict(account.method), account.method.name)}",
         f"{'family':12}{describe_family(proof.functions, account.method)}",
         f"{'theorem':12}{theorem}",
         f"{'potential':12}{_potential(account)}",
-        f"{'certified':12}E[Psi+] <= {more}Psi {subtracted(proof.c, 8)} {proof.measure.symbol}"
-        f"{_spent(account, proof.e, proof.dissimilarity)}, proved in {1000 * proof.seconds:.0f} ms"
-        f"{_bound(proof)}",
+        f"{'certified':12}E[Psi+] <= {more}Psi {subtracted(proof.exact, 8)} {proof.measure.symbol}"
+        f"{_spent(account, proof.exact_e, proof.exact_dissimilarity)}, proved in "
+        f"{1000 * proof.seconds:.0f} ms{_bound(proof)}",
         f"{'proof':12}{Known.PROVED.words() if proof.verify() == proof.c else FAILS}, checked in "
         "rational numbers",
         f"{'verdict':12}{account.verdict}",
@@ -70,15 +70,16 @@ def _bound(proof: DescentCertificate) -> str:
 
 
 def _promised(account: DescentAccount, proof: DescentCertificate) -> str:
-    more = _spent(account, proof.e, proof.dissimilarity).removeprefix(" + ")
+    more = _spent(account, proof.exact_e, proof.exact_dissimilarity).removeprefix(" + ")
     return f"{proof.c:.8g}" + (f" with {more}" if more else "")
 
 
-def _spent(account: DescentAccount, e: float, unlike: float) -> str:
+def _spent(account: DescentAccount, e: Any, unlike: Any) -> str:
     """Write e sigma^2 and e' zeta^2, where there are."""
     functions, sampled = account.certificate.functions, bool(account.frontier)
-    noise = f" + {e:.6g} sigma^2" if (sampled or e) and functions.noise else ""
-    return noise + (f" + {unlike:.6g} zeta^2" if (sampled or unlike) and functions.zeta else "")
+    parts = (e, functions.noise, "sigma^2"), (unlike, functions.zeta, "zeta^2")
+    return "".join(f" + {written(part, 6, up=True)} {unit}"
+                   for part, given, unit in parts if (sampled or part) and given)  # fmt: skip
 
 
 def _potential(account: DescentAccount) -> str:

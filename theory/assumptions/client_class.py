@@ -7,6 +7,7 @@ from typing import Any
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
+from certibit.theory.verdict import exactly
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,10 @@ class ClientClass:
     @property
     def described(self) -> str:
         """The class in words."""
-        alpha = "" if self.alpha is None else f", alpha = {self.alpha:g}"
-        omega = f", omega = {self.omega:g}" if self.omega else ""
-        return f"{self.count} of the f_i with mu = {self.mu:g}, L = {self.L:g}{omega}{alpha}"
+        alpha = "" if self.alpha is None else f", alpha = {exactly(self.alpha)}"
+        omega = f", omega = {exactly(self.omega)}" if self.omega else ""
+        curves = f"mu = {exactly(self.mu)}, L = {exactly(self.L)}"
+        return f"{self.count} of the f_i with {curves}{omega}{alpha}"
 
 
 def require_curvature(mu: Any, L: Any) -> None:

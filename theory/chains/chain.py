@@ -7,6 +7,7 @@ multiply. No potential between the first and the last needs to be positive.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +17,7 @@ from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.quadratic_potential import AtModel
-from certibit.theory.verdict import readable_factor
+from certibit.theory.verdict import readable_factor, written
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 ROUNDING = 1e-9
@@ -47,7 +48,7 @@ class Chain:
     >>> from certibit import GD, FunctionClass, certify_steps
     >>> certify_steps(GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10), steps=5)
     Chain of 1 certificate of GD(gamma=0.1)
-    E[Psi after 5 steps] <= (1 - 0.19)^5 Psi
+    E[Psi after 5 steps] <= (1 - 0.1899)^5 Psi
     """
 
     links: tuple[Certificate, ...]
@@ -98,9 +99,11 @@ class Chain:
         first, last = self.links[0], self.links[-1]
         following = last.following or last.weights
         if following == first.weights:
-            factor = readable_factor(self.decrease, digits)
+            exact = self.links[0].exact if len(self.links) == 1 else Fraction(self.decrease)
+            factor = readable_factor(exact, digits)
             return f"E[Psi after {steps}] <= ({factor})^{self.steps} Psi"
-        factor = f"exp({self.log_factor:.10g})"
+        log = self.log_factor
+        factor = f"exp({written(Fraction(log) if math.isfinite(log) else log, 10, up=True)})"
         parts = getattr(last.potential, "potentials", (None,))
         if isinstance(parts[-1], AtModel) and following == (*(0.0,) * (len(following) - 1), 1.0):
             plain = isinstance(parts[0], AtModel) and sum(first.weights) == first.weights[0] == 1

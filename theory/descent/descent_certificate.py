@@ -11,7 +11,7 @@ from certibit.theory.descent.programme.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.theorem import DescentPromise
-from certibit.theory.verdict import subtracted
+from certibit.theory.verdict import subtracted, written
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 
@@ -61,7 +61,7 @@ class DescentCertificate:
     >>> proof
     Certificate of GD(gamma=0.5)
     over all functions with n = 3, mu = -1, L = 1, omega = 0
-    E[Psi+] <= Psi - 0.4375 |grad f(x)|^2
+    E[Psi+] <= Psi - 0.437499 |grad f(x)|^2
     >>> round(proof.promise.rounds_to(0.01))
     229
     """
@@ -128,12 +128,11 @@ class DescentCertificate:
         return Descent(rational(self.exact), weights, multipliers, below, free, starting, e, unlike)
 
     def __repr__(self) -> str:
-        noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""
-        noise += f" + {self.dissimilarity:.6g} zeta^2" if self.functions.zeta else ""
-        more = f"(1 + {float(self.growth):.6g}) " if self.growth else ""
-        one = self.method.needs.shared_minimiser
+        e, unlike = (written(x, 6, up=True) for x in (self.exact_e, self.exact_dissimilarity))
+        noise = f" + {e} sigma^2" if self.functions.noise else ""
+        noise += f" + {unlike} zeta^2" if self.functions.zeta else ""
+        more = f"(1 + {written(self.growth, 6, up=True)}) " if self.growth else ""
         return (
-            f"Certificate of {self.method}\n"
-            f"over {self.functions.described(shared_minimiser=one)}\n"
-            f"E[Psi+] <= {more}Psi {subtracted(self.c, 6)} {self.measure.symbol}{noise}"
+            f"Certificate of {self.method}\nover {self.functions.described_for(self.method)}\n"
+            f"E[Psi+] <= {more}Psi {subtracted(self.exact, 6)} {self.measure.symbol}{noise}"
         )

@@ -45,7 +45,7 @@ class Certificate:
     >>> certify(GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10))
     Certificate of GD(gamma=0.1)
     over all functions with n = 3, mu = 1, L = 10, omega = 0
-    E[Psi+] <= (1 - 0.19) Psi
+    E[Psi+] <= (1 - 0.189999) Psi
     """
 
     method: Method
@@ -96,17 +96,16 @@ class Certificate:
     def _promise(self) -> str:
         after = self.following
         if after is None or after == self.weights:
-            return f"E[Psi+] <= {times_psi(self.decrease, 4)}"
+            return f"E[Psi+] <= {times_psi(self.exact, 6)}"
         return (
-            f"E[Phi+] <= {times_psi(self.decrease, 4)}, the terms of Phi with the weights "
+            f"E[Phi+] <= {times_psi(self.exact, 6)}, the terms of Phi with the weights "
             f"{after} and those of Psi with {self.weights}"
         )
 
     def __repr__(self) -> str:
-        one = self.method.needs.shared_minimiser
         return (
             f"Certificate of {self.method}\n"
-            f"over {self.functions.described(shared_minimiser=one)}\n"
+            f"over {self.functions.described_for(self.method)}\n"
             + self._promise
             + (f"\nwhile {self.proviso}" if self.proviso else "")
         )

@@ -81,7 +81,7 @@ class OrbitChannel(Scripted):
         self.alike, self.chooses = 1.0, False
         self.probability = Exact(1)
 
-    def _heads(self, p: float) -> bool:
+    def _heads(self, p: Any) -> bool:
         require_probability("the probability of a coin", p)
         return super()._heads(Exact(p) if isinstance(self.probability, Exact) else p)
 
@@ -316,7 +316,7 @@ def starts(
 def every_outcome(
     method: Method,
     step: Callable[[Any], Any],
-    channel: Callable[[Sequence[int], int], OrbitChannel],
+    channel: Callable[..., OrbitChannel],
 ) -> list[tuple[Any, Any]]:
     """Return the channel, and the state that a step gives, of every outcome.
 

@@ -82,7 +82,7 @@ class Scripted:
         """Toss one coin."""
         return np.full((1, 1, 1), self._heads(p))
 
-    def _heads(self, p: float) -> bool:
+    def _heads(self, p: Any) -> bool:
         require_probability("the probability of a coin", p)
         heads: bool = self.choose([(p, True), (1 - p, False)])
         return heads

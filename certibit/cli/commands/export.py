@@ -58,7 +58,7 @@ def export_certificate(chosen: argparse.Namespace) -> None:
         promise = str(proof).splitlines()[-1]
     elif subject.setting.strongly_convex:
         proof = certify_subject(chosen, subject).certificate
-        promise = f"E[Psi+] <= {times_psi(proof.decrease, 12)}"
+        promise = f"E[Psi+] <= {times_psi(proof.exact, 12)}"
     else:
         functions = differing(chosen, subject)
         proof = certify_descent(subject.method, functions, growth=chosen.growth)

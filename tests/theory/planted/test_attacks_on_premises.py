@@ -311,7 +311,7 @@ def test_a_value_is_at_a_point_that_all_clients_share():
 
 
 def test_a_certificate_says_that_all_clients_have_one_minimiser():
-    words = "of all clients with one minimiser"
+    words = "one minimiser of all f_i"
     assert words in repr(certify(Alone(), CONVEX, potential="search"))
     assert words not in repr(certify(GD(0.05), CONVEX))
 
