@@ -220,6 +220,7 @@ def proved(file, regime):
     assert min(fresh, reach, spread) >= 0
     assert fresh <= reach**2
     straight = (along,) if turned else ()
+    straight += (ratio(spread) - toward,)  # or there is no such v
     assert all(nonnegative(one, low, high, []) for one in (known, turned, radius, *straight))
     length, square = along * G + known + turned + reach + spread, None
     if known or turned or toward or spread:

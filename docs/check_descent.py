@@ -75,6 +75,7 @@ def assumed(file, one):
     if name == "polyak lojasiewicz":
         return total((1, slope), (-2 * constant, value))
     if name == "bounded dissimilarity":
+        assert not (zeta and file["solution"]), "gradients there need not be 0"
         unlike = form(file, total((0, file["psi"]["blocks"])), zeta=zeta**2)
         return total((constant**2, slope), (-1, own), (1, unlike))
     assert name == "quasi strong convexity"
@@ -92,7 +93,12 @@ def lost(file, message):
     parts, noise = {"contraction": 1 - own["alpha"], "noise": own["omega"]}, file.get("noise", {})
     if law == "sample":
         parts["sample"] = noise["relative"]
-        assert "expected" not in noise or at_solution(file, message)
+        resting, known = at_solution(file, message), len(file["psi"]["values"])
+        asked = [e["gradient"] for e in file["evaluations"][:known] if e["class"] == kind]
+        assert resting or message["vector"] in asked, "a sample of no gradient"
+        assert resting or "at" in message or not noise.get("gap")
+        assert "expected" not in noise or resting
+        assert not (file["solution"] and noise["relative"]), "gradients there need not be 0"
     if law == "difference":  # of the noises of one sample at two points, whose distance is given
         parts["difference"] = 0 if "at" in message else noise["difference"] ** 2
         points = [e["point"] for e in file["evaluations"] if not any(map(any, e["point"][1:]))]

@@ -136,6 +136,7 @@ CHANGES = [
     ("clipped", ["regimes", 1, "along", 0], lambda p: [f"-{x}" for x in p]),
     ("clipped", ["regimes", 1, "growth"], lambda name: "any-direction"),
     ("clipped", ["regimes", 1, "growth"], lambda name: "none"),
+    ("clipped", ["regimes", 1, "toward", 0], lambda p: ["0", "1"]),
     ("clipped", ["regimes", 1, "part"], lambda q: "2"),
     ("clipped", ["regimes", 1, "part"], lambda q: "-1"),
     ("clipped", ["regimes", 1, "cuts"], lambda cuts: cuts[:-1]),
