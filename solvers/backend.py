@@ -84,7 +84,7 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
     >>> where(np.array([[[True], [False]]]), one, 0 * one).ravel()
     array([1., 0.])
     """
-    if is_numpy(mask) and yes.shape == no.shape:
+    if is_numpy(mask) and is_numpy(yes) and yes.shape == no.shape:
         chosen = np.count_nonzero(mask)
         if chosen in (0, mask.size):
             return (yes if chosen else no).copy()

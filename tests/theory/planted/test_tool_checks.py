@@ -94,7 +94,7 @@ def test_a_fault_of_the_tool_is_caught(planting):
             "return times",
             "through a mask",
         ),
-        ("channel", "(n, 1, runs)), n * bits)", "(n, 1, runs)), 1)", "short"),
+        ("channel", "sent + told, n * bits)", "sent + told, 1)", "short"),
     ],
 )
 def test_masks_that_are_miscounted_are_seen(module, right, wrong, told):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.compressors.wire import Layout, Message
 from certibit.solvers.method import WithProbability
@@ -34,7 +35,7 @@ class _Echo(Compressor):
         return 0.0
 
     def layout(self, d: int) -> Layout:
-        return Layout(())
+        return Identity().layout(d)
 
     def uniforms(self, d: int) -> int:
         return self.width * d

@@ -205,7 +205,9 @@ class SymbolicProblem:
         """Gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
         sample = slot_of(sample, self.named)
         rows_of_all = self.frame.everyone
-        if not (active is None or isinstance(active, int)):
+        if isinstance(active, int):  # how many
+            rows_of_all = rows_of_all & (active > 0)
+        elif active is not None:
             rows_of_all = self._clients(active)
         if not rows_of_all.any():
             return self.frame.asked(0 * self.grad_star, rows_of_all)
