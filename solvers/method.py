@@ -199,6 +199,10 @@ class Every:
 
     iterations: int = 1
 
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise Refusal(f"Every({self.iterations}) is no schedule; give a number from 1 on")
+
 
 Schedule = WithProbability | Every
 

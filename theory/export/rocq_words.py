@@ -75,11 +75,11 @@ def rocq_text(
     blocks = (f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
     told = "\n".join(["   The unknowns, by blocks:", *blocks] if unknowns else ["  "])
     theory = "".join(path.read_text(encoding="utf-8") for path in theories)
+    comment = f"{fill(claim, WIDTH, subsequent_indent='   ')}\n\n{about}\n{told}"
+    for sign, written in (("(*", "( *"), ("*)", "* )"), ('"', "'")):  # it ends where we end it
+        comment = comment.replace(sign, written)
     return f"""\
-(* {fill(claim, WIDTH, subsequent_indent="   ")}
-
-{about}
-{told} *)
+(* {comment} *)
 
 {theory}
 {body}

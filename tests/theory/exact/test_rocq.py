@@ -20,6 +20,7 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.rocq_descent import rocq_descent
 from certibit.theory.export.rocq_file import rocq_file
+from certibit.theory.export.rocq_words import rocq_text
 from certibit.theory.function_class import FunctionClass
 
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
@@ -49,6 +50,11 @@ def proof_of(name):
 @pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", *OTHERS])
 def test_the_kernel_accepts_a_proof(name, tmp_path):
     assert refusal(rocq_file(proof_of(name)), tmp_path) == ""
+
+
+def test_words_of_a_method_do_not_end_the_comment():
+    text = rocq_text('mine *) Axiom bad : False. (* "', "", [], [], "")
+    assert (text.count("(*"), text.count("*)"), text.count('"')) == (1, 1, 0)
 
 
 def with_larger_multiplier(proof):
