@@ -204,11 +204,7 @@ class SymbolicProblem:
     ) -> ClientArray:
         """Gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
         sample = slot_of(sample, self.named)
-        rows_of_all = self.frame.everyone
-        if isinstance(active, int):  # how many
-            rows_of_all = rows_of_all & (active > 0)
-        elif active is not None:
-            rows_of_all = self._clients(active)
+        rows_of_all = self._clients(active)
         if not rows_of_all.any():
             return self.frame.asked(0 * self.grad_star, rows_of_all)
         if not self.frame.rows(x).any():  # the solution
@@ -304,7 +300,10 @@ class SymbolicProblem:
         end, there = accurate_solve(solves, change, start, own, frame, self.basis, **criterion)
         return where(active, end, start), there
 
-    def _clients(self, active: Array) -> NDArray[np.bool_]:
+    def _clients(self, active: Array | int | None) -> NDArray[np.bool_]:
+        if active is None or isinstance(active, int):  # all, or how many
+            everyone: NDArray[np.bool_] = self.frame.everyone
+            return everyone & (active is None or active > 0)
         return contents(active, self.frame.layout)[:, 0, 0]
 
     def evaluate(
