@@ -1,5 +1,7 @@
 """Numbers as users write them."""
 
+from typing import Any
+
 from certibit.data.errors import Refusal
 
 _DIGITS = 12
@@ -24,3 +26,9 @@ def require_possible_kappa(kappa: float) -> None:
     """Refuse a condition number above 1e15, with which 64-bit floats cannot compute."""
     if kappa > LARGEST_KAPPA:
         raise Refusal(f"kappa = {kappa:g} is too large for 64-bit floats; give at most 1e15")
+
+
+def exactly(value: Any) -> str:
+    """Write a constant as short as it can be without rounding it."""
+    short = f"{value:g}"
+    return short if float(short) == value else str(value)

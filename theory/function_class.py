@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
+from certibit.data.numbers import exactly
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.assumption import Assumption, is_constant
@@ -24,7 +25,6 @@ from certibit.theory.assumptions.client_class import (
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.setting import Setting
-from certibit.theory.verdict import exactly
 
 
 @dataclass(frozen=True)

@@ -107,12 +107,6 @@ def written(value: Any, digits: int, *, up: bool = False) -> str:
     return f"{value:.{digits}g}"
 
 
-def exactly(value: Any) -> str:
-    """Write a constant as short as it can be without rounding it."""
-    short = f"{value:g}"
-    return short if float(short) == value else str(value)
-
-
 def subtracted(c: float | Fraction, digits: int) -> str:
     """Write ``- c``, or ``+ |c|`` if c is negative, with so many significant digits."""
     return f"{'+' if c < 0 else '-'} {written(abs(c), digits, up=c < 0)}"

@@ -4,6 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from certibit.data.numbers import exactly
 from certibit.data.terminal import paragraph
 from certibit.solvers.method import Method
 from certibit.solvers.total_bits import total_text
@@ -14,7 +15,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Region
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import QuadraticPotential
-from certibit.theory.verdict import FAILS, Known, exactly, readable_factor, times_psi
+from certibit.theory.verdict import FAILS, Known, readable_factor, times_psi
 from certibit.theory.worlds.orbits import StepCost
 
 SEARCHED = "a search that doubles or halves, then bisects; not every step size below is tried"

@@ -18,7 +18,7 @@ from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, Regi
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.verdict import FAILS, Known
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 
 def method_of(

@@ -7,7 +7,7 @@ from typing import Any
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
-from certibit.theory.verdict import exactly
+from certibit.data.numbers import exactly
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.setting import Setting
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 GIVEN_UP = 1e-6

@@ -11,7 +11,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 Weights = Literal["fixed", "free"]
 

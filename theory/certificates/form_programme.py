@@ -19,7 +19,7 @@ from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals, flat, spanning_rows
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-7
 """A search ends when its decrease is relatively so close to that of the best form."""

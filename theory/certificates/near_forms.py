@@ -16,7 +16,7 @@ from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
 from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.proofs.rational_algebra import ZERO
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 GIVEN_UP = rational(3e-7)
 """Relative loss of decrease that is accepted for a form with small entries."""

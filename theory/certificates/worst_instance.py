@@ -42,9 +42,9 @@ from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.numbers.worst_contraction import WorstContraction
 from certibit.theory.worlds.numbers.worst_states import worst_state
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational, rationals
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.probing import OneStep, one_step
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational, rationals
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 

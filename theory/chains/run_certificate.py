@@ -28,8 +28,8 @@ from certibit.theory.proofs.positivity import Span, positive_by_signs
 from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
 from certibit.theory.theorem import RunPromise
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.opaque.letters import watched
-from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 ROOM = 8
 """Most unknown vectors of one step."""

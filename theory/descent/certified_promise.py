@@ -28,7 +28,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples, Setting
 from certibit.theory.theorem import DescentTheorem, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 CLOSE = 1e-6
 """Relative difference to what is promised that counts as rounding."""

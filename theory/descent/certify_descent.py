@@ -34,7 +34,7 @@ from certibit.theory.potential import Potential
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import combination
 from certibit.theory.setting import Setting
-from certibit.theory.worlds.symbolic.exact_numbers import (
+from certibit.theory.worlds.opaque.exact_numbers import (
     fraction,
     rational,
     rationals,

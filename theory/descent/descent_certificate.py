@@ -12,7 +12,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.theorem import DescentPromise
 from certibit.theory.verdict import subtracted, written
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 
 @dataclass(frozen=True, repr=False)

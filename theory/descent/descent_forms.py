@@ -19,7 +19,7 @@ from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import combination
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)

@@ -18,7 +18,7 @@ from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.symbolic_step import SymbolicStep
-from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
+from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 from certibit.theory.worlds.symbolic.frames import same_point
 from certibit.theory.worlds.symbolic.interpolation import end_of
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve

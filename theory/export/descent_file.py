@@ -32,7 +32,7 @@ from certibit.theory.export.step_in_file import (
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
+from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 from certibit.theory.worlds.symbolic.interpolation import shared_calls, shares_of
 
 KNOWN = (

@@ -20,7 +20,7 @@ from certibit.theory.export.rocq_words import (
 )
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 THEORY = Path(__file__).with_name("certificates.v")
 """What all certificates have in common: what they claim, and why what is checked proves it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from certibit.theory.proofs.rational_algebra import Rationals, ldl
 from certibit.theory.proofs.rational_step import RationalForm
-from certibit.theory.worlds.symbolic.exact_numbers import Rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational
 
 WIDTH = 100
 """Of the lines of a comment."""

@@ -17,7 +17,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm
 from certibit.theory.proofs.symbolic_step import SymbolicStep
-from certibit.theory.worlds.symbolic.exact_numbers import (
+from certibit.theory.worlds.opaque.exact_numbers import (
     Exact,
     exact_parameters,
     rational,

@@ -31,7 +31,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
 from certibit.theory.potential import Potential, Squares, Terms
 from certibit.theory.proofs.certificate import Certificate
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 Number = TypeVar("Number", float, Fraction)
 Classes = tuple[tuple[int, int, int], ...]

@@ -23,7 +23,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-9
 """Relative distance of the decrease to its bound at which a proof counts as the best."""

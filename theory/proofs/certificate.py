@@ -11,7 +11,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential, Region
 from certibit.theory.proofs.rational_step import RationalStep, holds
 from certibit.theory.verdict import times_psi
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 
 @dataclass(frozen=True, repr=False)

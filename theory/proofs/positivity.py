@@ -14,7 +14,7 @@ from typing import Any
 from flint import fmpq_poly
 
 from certibit.theory.proofs.rational_function import RationalFunction
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 DEPTH = 12
 """How often an interval is halved at most."""

@@ -32,6 +32,12 @@ from certibit.theory.worlds.opaque.clients import (
     mean_degree,
     require_asked,
 )
+from certibit.theory.worlds.opaque.exact_numbers import (
+    Exact,
+    exact_parameters,
+    rational,
+    zeros,
+)
 from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.orbits import (
     LEAST_DEGREE,
@@ -40,12 +46,6 @@ from certibit.theory.worlds.orbits import (
     first_state,
     orbits,
     starts,
-)
-from certibit.theory.worlds.symbolic.exact_numbers import (
-    Exact,
-    exact_parameters,
-    rational,
-    zeros,
 )
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
 from certibit.theory.worlds.symbolic.symbols import (

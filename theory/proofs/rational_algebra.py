@@ -9,7 +9,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.theory.worlds.symbolic.exact_numbers import Rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational
 
 Rationals = NDArray[Any]
 """A matrix of rational numbers."""
@@ -31,7 +31,7 @@ def ldl(matrix: Rationals) -> tuple[Rationals, list[Rational]] | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from certibit.theory.worlds.symbolic.exact_numbers import rationals
+    >>> from certibit.theory.worlds.opaque.exact_numbers import rationals
     >>> L, D = ldl(rationals(np.array([[4, 2], [2, 1]])))
     >>> D == [4, 0]
     True

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from flint import fmpq_poly
 
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 from certibit.theory.worlds.opaque.letters import Opaque
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals, ldl
 from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
-from certibit.theory.worlds.symbolic.exact_numbers import (
+from certibit.theory.worlds.opaque.exact_numbers import (
     Exact,
     Rational,
     congruent,

@@ -22,13 +22,13 @@ from certibit.theory.proofs.premises import Premises
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.opaque.clients import require_asked
-from certibit.theory.worlds.opaque.letters import Opaque, watched
-from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
-from certibit.theory.worlds.symbolic.exact_numbers import (
+from certibit.theory.worlds.opaque.exact_numbers import (
     exact_parameters,
     in_rational_numbers,
     zeros,
 )
+from certibit.theory.worlds.opaque.letters import Opaque, watched
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
 from certibit.theory.worlds.symbolic.expectation import expected_gram
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
 from certibit.theory.worlds.symbolic.interpolation import (

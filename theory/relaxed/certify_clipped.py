@@ -23,7 +23,7 @@ from certibit.theory.relaxed.clipped_certificate import (
 from certibit.theory.relaxed.growth_bounds import Growth
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 GrowthChoice = Literal["best", "any-direction", "lemma-5"]
 

@@ -18,7 +18,7 @@ from certibit.theory.relaxed.growth_bounds import (
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.relaxed.slope_parts import SLOPE
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 
 @dataclass(frozen=True)

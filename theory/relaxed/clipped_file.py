@@ -11,7 +11,7 @@ from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, Regi
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.rocq_decrease import rocq_decrease
 from certibit.theory.relaxed.slope_parts import SLOPE
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 
 def write_clipped(proof: ClippedCertificate, path: Path) -> None:

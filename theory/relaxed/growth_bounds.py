@@ -56,7 +56,7 @@ from typing import Any, Literal
 from certibit.theory.proofs.rational_algebra import rounded_down
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.slope_parts import SLOPE
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 GrowthName = Literal["against-gradient", "any-direction", "lemma-5"]
 

@@ -26,8 +26,8 @@ from certibit.theory.relaxed.slope_parts import (
     X,
 )
 from certibit.theory.relaxed.slope_world import SlopeVector
+from certibit.theory.worlds.opaque.exact_numbers import Rational, exact_parameters, rational
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, exact_parameters, rational
 
 MOST = 200
 """Regimes of a step at most."""

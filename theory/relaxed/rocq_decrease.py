@@ -23,7 +23,7 @@ from certibit.theory.relaxed.clipped_certificate import (
 from certibit.theory.relaxed.growth_bounds import largest_ratio
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.slope_parts import SLOPE
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 FOLDER = Path(__file__).with_name("rocq")
 THEORIES = [

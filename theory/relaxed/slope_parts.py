@@ -13,8 +13,8 @@ from flint import fmpq_poly
 
 from certibit.theory.proofs.positivity import Span, cuts_for
 from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
+from certibit.theory.worlds.opaque.exact_numbers import Rational
 from certibit.theory.worlds.opaque.letters import refuse
-from certibit.theory.worlds.symbolic.exact_numbers import Rational
 
 NOT_A_STEP = "is no step along the gradient of f"
 X, G = "x", "gradient"

@@ -28,8 +28,8 @@ from certibit.theory.relaxed.slope_parts import (
     X,
 )
 from certibit.theory.worlds.opaque.clients import numbers_of
+from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.opaque.letters import FEATURES, RUNS, Letter, Opaque, refuse
-from certibit.theory.worlds.symbolic.exact_numbers import Exact
 
 
 class _Lazy(Opaque):

@@ -25,7 +25,7 @@ from certibit.theory.worlds.orbits import (
     Nothing,
     OrbitChannel,
     cells_of_kinds,
-    checked,
+    checked_state,
     every_outcome,
     first_state,
     starts,
@@ -87,7 +87,7 @@ def patterns(method: Method, counts: tuple[int, ...]) -> tuple[Pattern, ...]:
         If a state holds what is neither a vector nor of bool, or its flags have too many values.
     """
     begun = starts(method, sum(counts), counts)
-    state = checked(method, begun[0][1])
+    state = checked_state(method, begun[0][1])
     kinds = tuple(cells_of_kinds(counts))
     flags = {name: x.shape[0] == 1 for name, x in vars(state).items() if x.dtype == bool}
     if not flags:
@@ -97,7 +97,7 @@ def patterns(method: Method, counts: tuple[int, ...]) -> tuple[Pattern, ...]:
     seen: dict[tuple[Value, int, Value], None] = {}
 
     def see(s: Any, channel: OrbitChannel) -> None:
-        checked(method, s, state)
+        checked_state(method, s, state)
         masks = [contents(getattr(s, name), channel.layout)[:, 0, 0] for name in names]
         for cell in channel.cells:
             value = tuple(bool(mask[cell[0]]) for mask in masks)

@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import fmpq
 
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 Heads = tuple[int, ...]
 """The number of heads in each cell."""

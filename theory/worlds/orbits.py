@@ -44,9 +44,9 @@ from certibit.theory.worlds.opaque.clients import (
     share,
     tossed,
 )
+from certibit.theory.worlds.opaque.exact_numbers import Exact, fraction, rational
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 from certibit.theory.worlds.outcomes import Scripted, outcomes
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, fraction, rational
 
 LARGEST_POWER = 1000
 """Of two that is a float."""
@@ -354,7 +354,7 @@ def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> 
     return starts(method, n, counts)[0][1]
 
 
-def checked(method: Method, s: Any, before: Any = None) -> Any:
+def checked_state(method: Method, s: Any, before: Any = None) -> Any:
     """Return a state of vectors and flags, in the places where they were before."""
     if before is not None and type(s) is not type(before):
         raise Refusal(
@@ -401,7 +401,7 @@ def orbits(
         with watched(method.name):
             s = theorem_step(method, first, problem, channel)
         channel.gradients = problem.count
-        return checked(method, s, first)
+        return checked_state(method, s, first)
 
     bits_d = max(d, 1)
     compressor = Identity() if compressor is None else compressor

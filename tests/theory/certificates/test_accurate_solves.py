@@ -25,9 +25,9 @@ from certibit.theory.exact.long_run import limit_of_potentials, long_runs, slowe
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.setting import Setting
+from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.symbolic.accurate_solves import AccurateSolve
-from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 CARD = METHODS["5gcs-cc"]
 (THEOREM,) = CARD.theorems

@@ -27,9 +27,9 @@ from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.outcomes import Scripted, outcomes
 from certibit.theory.worlds.symbolic import expectation
-from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 FEW = {
     "5gcs-cc": {"K": 2},

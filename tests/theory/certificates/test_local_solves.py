@@ -22,7 +22,7 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs import symbolic_step as step_module
 from certibit.theory.worlds.linear_maps import worst_case
-from certibit.theory.worlds.symbolic.exact_numbers import Exact
+from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 
 CARD = METHODS["5gcs-cc"]

@@ -23,7 +23,7 @@ from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel, Joined
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 NAMES = ["gd", "agd", "diana", "locodl", "scaffnew", "dasha", "ef21"]
 

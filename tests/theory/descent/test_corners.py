@@ -26,7 +26,7 @@ from certibit import (
     certify_descent,
 )
 from certibit.theory.proofs.rational_step import RationalForm
-from certibit.theory.worlds.symbolic.exact_numbers import rationals
+from certibit.theory.worlds.opaque.exact_numbers import rationals
 
 CLOSE = 1e-8
 NOT_AT_ALL = GradientNoise(0.3, difference=0.0)

@@ -25,7 +25,7 @@ from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.step_in_file import sealed
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_certificate.py"
 CHECKER = importlib.util.module_from_spec(

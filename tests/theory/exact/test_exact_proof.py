@@ -23,7 +23,7 @@ from certibit.theory.laws.diana_law import DIANA_LAW
 from certibit.theory.laws.feedback_laws import EF21_LAW, EF_LAW
 from certibit.theory.proofs.rational_algebra import ldl
 from certibit.theory.proofs.symbolic_step import symbolic_step
-from certibit.theory.worlds.symbolic.exact_numbers import (
+from certibit.theory.worlds.opaque.exact_numbers import (
     Exact,
     congruent,
     exact_parameters,

@@ -15,7 +15,7 @@ from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.exact.second_moments import SecondMoments
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.locodl_law import LOCODL_LAW, difference_moments
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 

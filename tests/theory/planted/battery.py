@@ -67,7 +67,7 @@ from certibit.theory.tool.tool_checks import trace_checks
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.fixed_points import resting_state
 from certibit.theory.worlds.invariants import relations
-from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
+from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4

@@ -22,7 +22,7 @@ from certibit.theory.certificates.search import setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.verdict import Verdict, largest, worst_of
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 ONE = np.array([0])
 

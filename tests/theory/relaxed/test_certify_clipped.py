@@ -33,7 +33,7 @@ from certibit.theory.relaxed.attained_decrease import attained_decrease
 from certibit.theory.relaxed.clipped_account import clipped_account, parameters_of, scaled
 from certibit.theory.relaxed.growth_bounds import against_gradient, exponential_above
 from certibit.theory.relaxed.published_step import published_step
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 B = e - 1
 FUNCTIONS = RelaxedFunctions(1.0, 1.0, n=4)

@@ -18,7 +18,7 @@ from certibit.theory.relaxed import regimes, slope_parts
 from certibit.theory.relaxed.clipped_account import clipped_account
 from certibit.theory.relaxed.clipped_file import clipped_file
 from certibit.theory.relaxed.slope_parts import SlopeWorld
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 sys.path.append(str(Path(__file__).parents[3] / "docs"))
 import check_clipped

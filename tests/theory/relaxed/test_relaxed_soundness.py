@@ -43,7 +43,7 @@ from certibit.theory.relaxed.clipped_certificate import GrowthBound
 from certibit.theory.relaxed.growth_bounds import against_gradient
 from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.relaxed.slope_world import SlopeNumber
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 SHAPES = [
     Cosh(0.7),

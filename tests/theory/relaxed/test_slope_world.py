@@ -11,7 +11,7 @@ from certibit.solvers.clipping import ClippedMethod, ModelState, norm, unit
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.regimes import regimes
 from certibit.theory.relaxed.slope_parts import SLOPE
-from certibit.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.worlds.opaque.exact_numbers import rational
 
 QUIET = RelaxedFunctions(1.0, 1.0, n=3)
 NOISY = RelaxedFunctions(1.0, 1.0, n=3, sigma=0.01)

@@ -14,8 +14,8 @@ from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import ClientRows
+from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.opaque.letters import watched
-from certibit.theory.worlds.symbolic.exact_numbers import Exact
 
 FAMILY = FunctionClass(3, 1.0, 10.0)
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 10.0), ClientClass(2, 1.0, 10.0)])

@@ -9,7 +9,7 @@ from certibit.theory.descent.programme.start import Start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import ZERO, ldl
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 
 @dataclass(frozen=True)

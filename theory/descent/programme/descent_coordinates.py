@@ -34,7 +34,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational, rationals
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 LARGEST = 10**12

@@ -28,7 +28,7 @@ from certibit.theory.proofs.rational_algebra import (
     rounded_down,
     spanning_rows,
 )
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-9
 """Relative distance of c to its bound at which it counts as the best."""

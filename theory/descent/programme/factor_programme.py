@@ -21,7 +21,7 @@ from certibit.theory.cones.triangles import upper
 from certibit.theory.descent.programme.descent_coordinates import DescentCoordinates, columns_of
 from certibit.theory.proofs.rational_algebra import ZERO, flat, spanning_rows
 from certibit.theory.proofs.rational_step import RationalForm, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational
 
 NO_FACTOR = (
     "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or a smaller class"

@@ -20,7 +20,7 @@ from certibit.theory.proofs.rational_step import RationalForm, RationalStep, com
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
-from certibit.theory.worlds.symbolic.exact_numbers import rational, rationals
+from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 
 NONE = Fraction(0)
 """No growth of Psi."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, depends_on_heads, rows_of
+from certibit.theory.worlds.opaque.exact_numbers import exact_product, rationals, zeros
 from certibit.theory.worlds.orbits import cells_of_kinds
-from certibit.theory.worlds.symbolic.exact_numbers import exact_product, rationals, zeros
 
 Matrix = NDArray[Any]
 Blocks = tuple[Matrix, ...]

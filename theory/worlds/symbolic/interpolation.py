@@ -9,7 +9,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, congruent, factor_of, rationals
+from certibit.theory.worlds.opaque.exact_numbers import Exact, congruent, factor_of, rationals
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Matrix, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 from certibit.theory.worlds.symbolic.symbols import Evaluation, MessageError

@@ -8,8 +8,8 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.theory.worlds.opaque.exact_numbers import rational, zeros
 from certibit.theory.worlds.ranks import null_space
-from certibit.theory.worlds.symbolic.exact_numbers import rational, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
 ROUNDING = 1e-9

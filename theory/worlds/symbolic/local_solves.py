@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.theory.worlds.symbolic.exact_numbers import Exact
+from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 
 DIGITS = 12

@@ -15,7 +15,7 @@ from certibit.data.errors import Refusal
 from certibit.theory.assumptions.assumption import labels
 from certibit.theory.assumptions.infimum import Infimum
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.symbolic.exact_numbers import factor_of
+from certibit.theory.worlds.opaque.exact_numbers import factor_of
 from certibit.theory.worlds.symbolic.frames import Blocks
 from certibit.theory.worlds.symbolic.interpolation import (
     Form,

@@ -16,8 +16,8 @@ from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.flags import Pattern, patterns
 from certibit.theory.worlds.linearity import GenericWorld, World, require_certifiable
+from certibit.theory.worlds.opaque.exact_numbers import exact_parameters, in_rational_numbers
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits
-from certibit.theory.worlds.symbolic.exact_numbers import exact_parameters, in_rational_numbers
 from certibit.theory.worlds.symbolic.representatives import Representatives
 from certibit.theory.worlds.units import MethodInUnits, in_units, in_units_of
 

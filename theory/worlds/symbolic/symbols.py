@@ -22,10 +22,10 @@ from certibit.solvers.method import Method, Sample, Slot, slot_of
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import ClientArray, contents
+from certibit.theory.worlds.opaque.exact_numbers import Exact, rational, zeros
 from certibit.theory.worlds.opaque.letters import FEATURES, noted
 from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel
 from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, rational, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
 
