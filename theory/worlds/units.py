@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.method import (
     Functions,
@@ -30,6 +31,7 @@ from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
 from certibit.theory.worlds.generic import FEATURES, generic_states
 from certibit.theory.worlds.linearity import OneStepSolves, linear_compressor
+from certibit.theory.worlds.opaque.letters import OF_DIMENSION
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class MethodInUnits(Method):
         def grad_g(y: Array) -> Array:
             return seen.grad_g(y)
 
-        return SimpleNamespace(
+        return _Shown(
             n=seen.n, x_star=seen.x_star, grad_star=seen.grad_star, grad=grad, grad_g=grad_g
         )
 
@@ -207,3 +209,11 @@ def _size(x: Array) -> float:
 
 def _times(factor: float, x: Array) -> Array:
     return x if x.dtype == bool else factor * x
+
+
+class _Shown(SimpleNamespace):
+    """Functions on symbols, of which a potential sees only what they are defined by."""
+
+    def __getattr__(self, name: str) -> Any:
+        asked = OF_DIMENSION if name == "d" else f"asks for {name} of the functions"
+        raise Refusal(f"the Lyapunov function {asked}; let it use n, x_star, grad_star and grad")
