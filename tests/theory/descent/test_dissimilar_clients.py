@@ -52,7 +52,8 @@ def test_noise_and_dissimilarity_are_told_apart():
     )
     assert large.dissimilarity <= small.dissimilarity * (1 + 1e-6)
     assert small.e <= large.e * (1 + 1e-6)
-    assert repr(small).endswith(f"{small.e:.6g} sigma^2 + {small.dissimilarity:.6g} zeta^2")
+    e, unlike = (written(x, 6, up=True) for x in (small.exact_e, small.exact_dissimilarity))
+    assert repr(small).endswith(f"{e} sigma^2 + {unlike} zeta^2")
     promise = small.promise
     assert promise.rounds_to(0.1, variance=0.0) == np.inf  # of zeta nothing is known
     assert promise.rounds_to(0.1, zeta_squared=0.0) == 1 / (promise.c * 0.1)
