@@ -17,6 +17,7 @@ from certibit import (
     certify_descent,
     check_assumption,
 )
+from certibit.theory.verdict import written
 
 
 def dissimilar(n, zeta=1.0, noise=None):
