@@ -110,12 +110,16 @@ def test_last_bits_of_parameters_and_coins_do_not_matter(name, seed):
 @noise
 @pytest.mark.parametrize("name", SEARCHED)
 def test_a_searched_certificate_is_the_same(name, seed):
-    """So is its potential as it is printed; of AGD's, whether a term of 7e-10 is left out."""
+    """So is its potential as it is printed.
+
+    But of AGD's, whether a term of 7e-10 is left out, and of GradSkip's, how much the means weigh
+    beside the differences, which decrease apart from each other at q = 1.
+    """
     right = known(searched, name)
     with other_last_bits(seed):
         found = searched(name)
     assert found.decrease == pytest.approx(right.decrease, rel=1e-6)
-    if name != "agd":
+    if name not in ("agd", "gradskip"):
         assert repr(found.potential) == repr(right.potential)
 
 

@@ -20,7 +20,7 @@ RUN_FAULTS = [
     fault(
         "all clients draw the same subset",
         "solvers.simulation.channel",
-        ("1 if compressor.shared else v.shape[0]", "1"),
+        ("1 if compressor.shared else senders", "1"),
         on="diana",
     ),
     fault(
@@ -88,7 +88,7 @@ RUN_FAULTS = [
         "solvers.runs.points",
         (
             '"gap": gap,',
-            '"gap": np.minimum(gap, (now.rows or [{"gap": gap}])[-1]["gap"][: gap.size]),',
+            '"gap": np.minimum(gap, (self.now.rows or [{"gap": gap}])[-1]["gap"][: gap.size]),',
         ),
         on="agd",
     ),
@@ -125,14 +125,14 @@ LOOP, POINTS, BUDGET = "solvers.runs.loop", "solvers.runs.points", "solvers.runs
 
 _ON_DIANA = [
     ("trace: the smallest gap so far", POINTS, "gap = host(problem.gap(x))",
-     'gap = np.minimum(host(problem.gap(x)), (now.rows or [{"gap": np.inf}])[-1]["gap"])'),
+     'gap = np.minimum(host(problem.gap(x)), (self.now.rows or [{"gap": np.inf}])[-1]["gap"])'),
     ("trace: distance of the start", POINTS, "squared_norm(x - problem.x_star)",
      "squared_norm(x - 0.999 * problem.x_star)"),
     ("trace: a round for every run", LOOP, "now.rounds[now.active[talking]] += 1",
      "now.rounds[now.active] += 1"),
     ("trace: synchronisations as rounds", POINTS,
      '"synchronisations": spent["synchronisations"]',
-     '"synchronisations": now.rounds[runs]'),
+     '"synchronisations": found["rounds"]'),
     ("budget: always the same ending", POINTS, "now.ending[run] = ending",
      'now.ending[run] = "iterations"'),
     ("budget: one round more", BUDGET, 'point["rounds"] / self.rounds',

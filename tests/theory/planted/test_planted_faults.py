@@ -24,7 +24,7 @@ from battery import Part, parts, problem_parts, proof_findings, sampled, verdict
 from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
 from faults_of_samples import SAMPLE_FAULTS
-from planting import Fault, fault, planted
+from planting import Fault, fault, planted, texts
 
 from certibit.cli.words.places import add_place, read_place
 from certibit.figures.pool import Call, in_file, results
@@ -153,6 +153,12 @@ def alarms_of_problems(seed: int, named: str | None = None) -> Iterator[str]:
         if named in (None, name):
             found = (verdict for verdict in verdicts(name, part) if not verdict.holds)
             yield from (f"{name}, seed {seed}: {verdict}" for verdict in found)
+
+
+def test_every_fault_changes_what_stands_in_its_module():
+    for one in FAULTS:
+        _, wrong = texts(one)
+        compile(wrong, one.module, "exec")
 
 
 @pytest.mark.long(keep=54)
