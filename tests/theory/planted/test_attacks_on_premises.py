@@ -71,7 +71,7 @@ PROMISES = [contraction, descent, factor, slope]
 NEAR_THE_SOLUTION = [promise for promise in PROMISES if promise is not slope]
 
 
-@pytest.mark.long(keep=24)
+@pytest.mark.long(keep=16)
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 @pytest.mark.parametrize("name", [name for name in ATTACKS if not name.startswith("rest")])
 def test_nothing_is_promised_of_an_attack(name, promise):
@@ -82,6 +82,7 @@ def test_nothing_is_promised_of_an_attack(name, promise):
     assert proved < 1e-6
 
 
+@pytest.mark.long(keep=9)
 @pytest.mark.parametrize("promise", NEAR_THE_SOLUTION, ids=lambda promise: promise.__name__)
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith("rest")])
 def test_nothing_is_promised_of_a_method_that_rests_elsewhere(name, promise):
@@ -103,7 +104,7 @@ def test_an_honest_method_has_the_certificates_of_gradient_descent(name, promise
     assert promise(HONEST[name]) == pytest.approx(promise(GD(0.05)), rel=1e-5)
 
 
-@pytest.mark.parametrize(("n", "holds"), [(3, True), (99, True), (101, False), (1000, False)])
+@pytest.mark.parametrize(("n", "holds"), [(3, True), (101, False)])
 def test_the_start_is_that_of_the_number_of_clients(n, holds):
     method = kind(
         "few",
@@ -114,6 +115,7 @@ def test_the_start_is_that_of_the_number_of_clients(n, holds):
     assert (certify(method, functions, potential="search").decrease > 0.01) == holds
 
 
+@pytest.mark.long
 def test_an_outcome_that_no_run_shows_and_no_gradient_follows_keeps_nothing():
     """All are heads in more than half of the rounds; seven fair coins in one of 128."""
     with pytest.raises(Refusal, match="does not keep what it declares"):
@@ -177,6 +179,7 @@ def test_what_equality_does_not_see_is_no_parameter():
         certify(Hidden(boost=40.0), CONVEX)
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize("n", [1, 2, 3, 10])
 @pytest.mark.parametrize("q", [0.0, 0.34, 0.9, 1.0])
 def test_gradskip_keeps_its_relation_whoever_stops(n, q):
@@ -223,6 +226,7 @@ def factor_of_squares(method, n):
     return found.factor
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize("n", [3, 8, 100, 1000])
 @pytest.mark.parametrize("name", HEADS)
 def test_no_number_of_heads_is_missed(name, n):
@@ -274,9 +278,10 @@ def test_a_certificate_of_a_method_that_has_changed_is_none(monkeypatch):
         proof.verify()
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", UNASKED)
 def test_gradients_that_were_not_asked_for_are_not_taken(name):
-    with pytest.raises(Refusal, match=r"not active|other clients take part|fixed point"):
+    with pytest.raises(Refusal, match=r"not active|clients take part|fixed point|does not fit"):
         certify(UNASKED[name], CONVEX, potential="search")
 
 
@@ -288,6 +293,7 @@ class Beside:
         return (Squares(1.0, s.x - star.x), Squares(1e16, s.v - star.v))
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("size", [1e-3, 0.5, 1e7])
 @pytest.mark.parametrize("numbers", [(0.1, 0.2, 0.3), (1.1, 2.2, 3.3)])
 def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, size):
@@ -354,10 +360,11 @@ def test_steps_of_other_flags_or_potentials_make_no_chain(changing, potential, a
         certify_run(steps, CONVEX, potential, "distance")
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("name", ASKING)
 def test_what_is_refused_in_a_step_is_refused_though_it_is_caught(name):
     functions = replace(CONVEX, omega=1.0, alpha_down=0.5)
-    with pytest.raises(Refusal, match=r"noise|take part|do not share|reads single entries"):
+    with pytest.raises(Refusal, match=r"noise|take part|in place of one vector|reads single entries"):
         certify(ASKING[name], functions, potential=AtModel("distance"))
 
 
@@ -416,4 +423,5 @@ def test_a_potential_does_not_see_the_outcome(name):
         communicate=communicate,
         fixed_point=lambda m, f: Memory(f.x_star, 0 * f.grad_star),
     )()
-    assert certify(method, CONVEX, potential=Prying(name)).factor > 2.2
+    with pytest.raises(Refusal, match="asks for inner"):
+        certify(method, CONVEX, potential=Prying(name))
