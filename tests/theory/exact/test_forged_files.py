@@ -103,7 +103,7 @@ def changes(file, path):
             yield put(lambda parent: parent.insert(0, parent.pop(last)))
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", [*CERTIFICATES, *DESCENTS], ids=str)
 def test_every_change_is_refused_or_still_true(name):
     """What is accepted is tried on quadratics with the constants that the changed file prints."""
