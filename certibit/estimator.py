@@ -112,7 +112,7 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; the clients' rows are their own."""
         given = X
-        if y is not None and type(y) is not np.ndarray and np.ndim(y) == 1:
+        if type(y) is not np.ndarray and getattr(y, "ndim", 1) == 1 and hasattr(y, "__len__"):
             own_labels(y, "targets y", len(y))  # types and masks, which arrays of sklearn lose
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         own_rows(given)

@@ -130,8 +130,8 @@ def everyone(x: Array) -> Array:
     --------
     >>> import numpy as np
     >>> from certibit import everyone
-    >>> everyone(np.zeros((2, 4, 1))).ravel()
-    array([ True,  True])
+    >>> everyone(np.zeros((2, 4, 1))).ravel().tolist()
+    [True, True]
     """
     xp = array_namespace(x)
     return common_if((), xp.ones((x.shape[0], 1, x.shape[2]), dtype=xp.bool, device=device(x)))

@@ -23,7 +23,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.device.device_runs import DeviceStreams
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
-from certibit.solvers.runs import loop
+from certibit.solvers.runs import engine, loop
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.simulation import philox
 from certibit.solvers.simulation.channel import Channel
@@ -112,6 +112,7 @@ def test_streams_go_on_where_each_run_has_stopped():
 
 
 WHERE = {
+    "an estimate": (engine, "require_memory_of_runs"),
     "looks": (loop.Loop, "_look"),
     "keys": (DeviceStreams, "_begin"),
     "coins": (DeviceStreams, "turn"),
@@ -119,7 +120,7 @@ WHERE = {
     "local work": (local_solve, "until_done"),
     "the loop": (loop, "advance"),
 }
-"""What may move numbers, or wait for the device, innermost first."""
+"""What may move numbers, or wait for the device, innermost first; an estimate is on the host."""
 
 
 @pytest.fixture
