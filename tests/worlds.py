@@ -148,8 +148,8 @@ def world_of(
 ) -> World:
     """Return the world of an experiment.
 
-    Where runs communicate at random they do so together, with probability 1/2; else each as its
-    own coins say.
+    Where runs communicate at random they do so together, and all coins are fair; else each does as
+    its own coins say.
     """
     moved = replace(experiment, problem=transfer(experiment.problem, library))
     channel, oracle = simulated_world(moved, seeds, wire)

@@ -43,9 +43,9 @@ def problem(request):
     return PROBLEMS[request.param]()
 
 
-def walk(method, problem, compressor, rounds):
+def walk(method, problem, compressor, rounds, **options):
     """Return the states of RUNS runs after every round, and what was spent until then."""
-    w = world(method, problem, compressor, seeds=(3, 1, 4))
+    w = world(method, problem, compressor, seeds=(3, 1, 4), **options)
     visited = [(s, spending(w.ledger)) for s in w.walk(rounds)]
     return tuple(zip(*visited, strict=True))
 
@@ -267,9 +267,9 @@ def test_rare_events_fall_with_their_probability(p):
     problem = PROBLEMS["quadratic"]()
     adiana = replace(parameters("adiana", problem, RandK(1)), p=p)
     marina = replace(parameters("marina", problem, RandK(1)), p=p)
-    _, spent = walk(adiana, problem, RandK(1), 300)
+    _, spent = walk(adiana, problem, RandK(1), 300, together=False)
     moves = spent[-1][2].sum() / problem.n - RUNS * 301
-    _, spent = walk(marina, problem, RandK(1), 300)
+    _, spent = walk(marina, problem, RandK(1), 300, together=False)
     rare, common = 32 * problem.d, RandK(1).bits(problem.d)
     full = (spent[-1][0].sum() / problem.n - RUNS * (rare + 300 * common)) / (rare - common)
     for events in (moves, full):
