@@ -129,7 +129,6 @@ EXTENSIONS = {
         "theory.exact",
         "theory.worlds.numbers",
         "theory.worlds.symbolic.quadratics",
-        "theory.worlds.numbers.worst_contraction",
         *(f"theory.certificates.{name}" for name in ("worst_instance", "divergence")),
     ],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],

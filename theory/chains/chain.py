@@ -16,6 +16,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.premises import Premises
+from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor, written
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
@@ -122,7 +123,8 @@ class Chain:
         fits = all(_keeps(link) for link, n in zip(self.links, self.counts, strict=True) if n > 1)
         fits &= all(_fit(one, other) for one, other in pairwise(self.links))
         fits &= min(self.counts) >= 1 and all(link.decrease <= 1 for link in self.links)
-        return self.factor if fits and all(map(_holds, self.links)) else math.inf
+        holds = all(_holds(link, linked=place > 0) for place, link in enumerate(self.links))
+        return self.factor if fits and holds else math.inf
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
@@ -131,8 +133,9 @@ class Chain:
         )
 
 
-def _holds(link: Certificate) -> bool:
-    return link.verify() == link.factor
+def _holds(link: Certificate, *, linked: bool) -> bool:
+    step = RationalStep.of(link.method, link.functions, link.potential)
+    return link.holds_for(step, linked=linked)
 
 
 def _log_factor(link: Certificate) -> float:

@@ -119,11 +119,14 @@ class Certificate:
         step = RationalStep.of(self.method, self.functions, self.potential)
         return self.factor if self.holds_for(step) else float("inf")
 
-    def holds_for(self, step: RationalStep) -> bool:
-        """Whether the multipliers prove the decrease of a step."""
+    def holds_for(self, step: RationalStep, *, linked: bool = False) -> bool:
+        """Whether the multipliers prove the decrease of a step, and that Psi >= 0.
+
+        A Psi with weights after the step, in a link of a chain, may be negative.
+        """
         weights, following = self.exact_weights
         multipliers = {name: rational(y) for name, y in self.multipliers.items()}
-        following = None if following == weights else following
+        following = None if following == weights and not linked else following
         return any(weights) and holds(step, weights, rational(self.exact), multipliers, following)
 
     @property

@@ -171,7 +171,7 @@ FORGED = {
     "an underscore": (lambda: forged("gd", decrease="0/1_0"), f"decrease is {NUMBER}"),
     "null": (lambda: forged("gd", decrease=None), f"decrease is {NUMBER}"),
     "over 0": (lambda: forged("gd", decrease="1/0"), f"decrease is {NUMBER}"),
-    "places from the end": (unvalued, f"from is {NUMBER}"),
+    "places from the end": (unvalued, f"to is {NUMBER}"),
     "a count in a text": (lambda: forged("gd", counts=["5"]), f"counts is {NUMBER}"),
     "no clients": (lambda: forged("gd", counts=[0]), "counts"),
     "fewer than no clients": (lambda: forged("gd", counts=[-5]), f"counts is {NUMBER}"),
@@ -184,9 +184,9 @@ FORGED = {
     "less than convex": (lambda: of_class("gd", 0, mu="-1"), "constants"),
     "Psi is 0": (without_psi, "Psi is 0"),
     "a mean below 0": (negative_mean, "E[Psi+] has a negative part"),
-    "an error that is known": (known_error, "an unknown that is known"),
+    "an error that is known": (known_error, "one unknown of two"),
     "an error of two messages": (twice_the_error, "one unknown of two"),
-    "a shared error": (twice_the_error_of_all, "an unknown that is known"),
+    "a shared error": (twice_the_error_of_all, "one unknown of two"),
     "a gradient as an error": (gradient_as_an_error, "one unknown of two"),
 }
 

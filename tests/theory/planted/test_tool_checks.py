@@ -144,7 +144,6 @@ def test_only_a_check_that_asks_for_them_has_them():
         "choices are independent",
         "misfits refused",
         "misfits of the method refused",
-        "counted as sent",
         "certificates of what is known",
     }
     problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
