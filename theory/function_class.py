@@ -48,8 +48,7 @@ class FunctionClass:
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
     alpha_down : float, optional
-        The alpha of a contractive compressor of the server; without it, broadcasts are not
-        compressed.
+        The alpha of a contractive compressor of the server; 1 if its messages are exact.
     omega_down : float
         The omega of an unbiased compressor of the server.
     deterministic : bool
@@ -242,7 +241,7 @@ class FunctionClass:
             omega_joint=joint,
             alpha=alpha,
             L_f=L_f if mu < L_f < setting.L else None,
-            alpha_down=alpha_down if 0 < alpha_down < 1 else None,
+            alpha_down=alpha_down if alpha_down > 0 else None,
             omega_down=omega_down,
             deterministic=setting.deterministic,
             assumptions=smooth,
@@ -373,12 +372,14 @@ class FunctionClass:
 
     def described_for(self, method: Method) -> str:
         """Return the class over which a method is certified in words."""
+        down = method.needs.downlink
+        told = {"alpha_down": down == "contractive", "omega_down": down == "unbiased"}
         constants = ", ".join(
             f"{field.name} = {exactly(value)}"
             for field in fields(self)
             if isinstance(value := getattr(self, field.name), int | float)
             and field.name != "deterministic"
-            and (value or field.name != "omega_down")
+            and told.get(field.name, True)
         )
         constants += ", deterministic contractions" * self.deterministic
         shared = method.needs.shared_minimiser and self.n > 1 and self.has_solution

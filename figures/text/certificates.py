@@ -71,7 +71,7 @@ def describe_family(family: FunctionClass, method: Method) -> str:
         noise = f"alpha = {exactly(family.alpha)}"
     if method.needs.downlink == "unbiased":
         noise += f", omega of the server = {exactly(family.omega_down)}"
-    elif family.alpha_down is not None:
+    elif method.needs.downlink == "contractive":
         noise += f", alpha of the server = {exactly(family.alpha_down)}"
     noise += ", deterministic" * family.deterministic
     shared = method.needs.shared_minimiser and family.n > 1 and family.has_solution

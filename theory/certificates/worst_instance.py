@@ -327,7 +327,7 @@ def _both_ways(
         while d % period:
             up, d = fitting_compressor(method, functions, d + 1)
         return TwoWay(up or Identity(), RandK(down.k * d // period)), d
-    if method.needs.downlink == "contractive" and functions.alpha_down is not None:
+    if method.needs.downlink == "contractive" and functions.alpha_down not in {None, 1}:
         v, e = np.zeros(d), np.zeros(d)
         for number, sent in step.errors:
             if step.basis.kind[number] < 0:

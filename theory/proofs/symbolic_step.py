@@ -202,6 +202,11 @@ def _check(method: Method, functions: FunctionClass) -> None:
             f"{method.name} needs contractive compressors; give the function class an alpha, or a "
             "bias and an omega"
         )
+    if method.needs.downlink == "contractive" and functions.alpha_down is None:
+        raise Refusal(
+            f"{method.name} needs a contractive compressor of the server; give the function class "
+            "an alpha_down, 1 if broadcasts are exact"
+        )
     if need == "unbiased" and functions.bias is not None:
         raise Refusal(
             f"{method.name} needs unbiased compressors, and bias = {functions.bias:g}; leave it out"

@@ -58,7 +58,7 @@ def test_the_broadcast_costs_nothing_only_without_compression():
     method, where = EF21PDIANA(0.01, 0.3), FunctionClass(3, 1.0, 10.0, omega=1.0)
     rates = [
         certify(method, replace(where, alpha_down=alpha), "free").factor
-        for alpha in (0.2, 0.5, 0.9, None)
+        for alpha in (0.2, 0.5, 0.9, 1.0)
     ]
     assert rates == sorted(rates, reverse=True)
     assert rates[-1] == pytest.approx(certify(DIANA(0.01, 0.3), where, "free").factor, rel=1e-6)
