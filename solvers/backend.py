@@ -111,6 +111,11 @@ def masked(mask: Array, x: Array) -> Array:
 def copies(x: Array, n: int) -> Array:
     """Repeat a vector for all clients: (1, d, R) to (n, d, R).
 
+    Raises
+    ------
+    Refusal
+        If it is a vector of every client already.
+
     Examples
     --------
     >>> import numpy as np
@@ -118,6 +123,8 @@ def copies(x: Array, n: int) -> Array:
     >>> copies(np.ones((1, 4, 1)), n=3).shape
     (3, 4, 1)
     """
+    if x.shape[0] != 1:
+        raise Refusal(f"copies of {x.shape[0]} vectors for {n} clients; give one, (1, d, R)")
     if is_numpy(x):
         return np.repeat(x, n, axis=0)
     return x + array_namespace(x).zeros((n, 1, 1), dtype=x.dtype, device=device(x))

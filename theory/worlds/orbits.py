@@ -81,6 +81,18 @@ class OrbitChannel(Scripted):
         self.alike, self.chooses = 1.0, False
         self.probability = Exact(1)
 
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        """Return v, or 0 outside the mask."""
+        return super().send(of_senders(v, self.n), mask)
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        """Return v."""
+        return super().broadcast(of_senders(v, 1), mask)
+
+    def downlink(self, v: Array) -> Array:
+        """Return v, as if the compressor were the identity."""
+        return super().downlink(of_senders(v, 1))
+
     def _heads(self, p: Any) -> bool:
         require_probability("the probability of a coin", p)
         return super()._heads(Exact(p) if isinstance(self.probability, Exact) else p)
@@ -161,6 +173,18 @@ class OrbitChannel(Scripted):
             halves += [half for half in (cell[count:], cell[:count]) if half]
         self.cells = halves
         return ClientMask(mask, self.layout.kinds, tossed=tossed)
+
+
+def of_senders(v: Any, senders: int) -> Any:
+    """Return what is sent, one vector of each sender; anything else is refused, as runs do."""
+    if not isinstance(v, ClientArray) or v.shape[0] != senders:
+        what = f"an array of shape {v.shape}" if isinstance(v, ClientArray) else repr(v)
+        refuse(
+            "sends what runs refuse",
+            f"sends {what} from {senders} senders",
+            "send a vector of every client, such as copies(x, n), or one of the server",
+        )
+    return v
 
 
 def cells_of_kinds(counts: Sequence[int]) -> list[range]:
@@ -282,20 +306,20 @@ class _Meter(OrbitChannel):
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         self.uplinks += 1
         self.bits += self.message * share(cohort, self.layout)
-        return v
+        return of_senders(v, self.n)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         self.bits += self.vector * share(mask, self.layout)
-        return v if mask is None else mask * v
+        return super().send(v, mask)
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         self.bits_down += self.vector * share(mask, self.layout)
-        return v
+        return super().broadcast(v, mask)
 
     def downlink(self, v: Array) -> Array:
         self.downlinks += 1
         self.bits_down += self.message_down
-        return v
+        return super().downlink(v)
 
 
 def starts(

@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from certibit.solvers.authoring import Every, Method, Needs, copies, everyone, masked, mean, where
+from certibit.solvers.authoring import (
+    Every,
+    Method,
+    Needs,
+    copies,
+    everyone,
+    masked,
+    mean,
+    total,
+    where,
+)
 
 
 @dataclass(frozen=True)
@@ -598,6 +608,12 @@ REFUSED = {
         masked(c.coin(0.5), c.downlink(s.h - mean(s.h)))
     ),
     "single entries": lambda m, s, f, c: s.x[:1],
+    "an uplink of one vector": lambda m, s, f, c: mean(c.uplink(s.x)) - s.x,
+    "a message of one vector": lambda m, s, f, c: mean(c.send(s.x)) - s.x,
+    "a broadcast of many": lambda m, s, f, c: mean(c.broadcast(s.h) - s.h),
+    "the server's message of many": lambda m, s, f, c: mean(c.downlink(0 * s.h)),
+    "g at many points": lambda m, s, f, c: total(f.grad_g(copies(s.x, f.n))) / f.n,
+    "copies of many": lambda m, s, f, c: total(copies(masked(c.cohort(1), s.h), f.n)),
 }
 """What a step asks for and is refused."""
 

@@ -13,8 +13,10 @@ from attacks_on_premises import (
     HEADS,
     HONEST,
     RARE,
+    REFUSED,
     UNASKED,
     Alone,
+    Asking,
     ChangingFlags,
     ChangingPotential,
     Late,
@@ -33,7 +35,8 @@ from attacks_on_premises import (
 )
 
 from certibit.data.errors import Refusal
-from certibit.solvers.authoring import copies, masked, mean
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.authoring import Needs, copies, masked, mean
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
@@ -45,6 +48,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Squares
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.quadratic_potential import AtModel
+from certibit.theory.setting import Setting
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 N = 4
@@ -361,11 +365,19 @@ def test_steps_of_other_flags_or_potentials_make_no_chain(changing, potential, a
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize("name", ASKING)
-def test_what_is_refused_in_a_step_is_refused_though_it_is_caught(name):
-    functions = replace(CONVEX, omega=1.0, alpha_down=0.5)
-    with pytest.raises(Refusal, match=r"noise|take part|in place of one|reads single entries"):
+@pytest.mark.parametrize("n", [N, 1000])
+@pytest.mark.parametrize("name", [name for name in ASKING if name != "caught: copies of many"])
+def test_what_is_refused_in_a_step_is_refused_though_it_is_caught(name, n):
+    functions = replace(CONVEX, n=n, omega=1.0, alpha_down=0.5)
+    why = r"noise|take part|do not share|reads single entries|one vector|senders|of shape|copies of"
+    with pytest.raises(Refusal, match=why):
         certify(ASKING[name], functions, potential=AtModel("distance"))
+
+
+def test_a_method_of_a_problem_without_g_does_not_ask_for_it():
+    method = kind("g for nothing", Asking, needs=Needs(), more=REFUSED["g at many points"])()
+    with pytest.raises(Refusal, match="composite = False"):
+        certify(method, CONVEX, potential=AtModel("distance"))
 
 
 @dataclass(frozen=True)
@@ -425,3 +437,22 @@ def test_a_potential_does_not_see_the_outcome(name):
     )()
     with pytest.raises(Refusal, match="asks for inner"):
         certify(method, CONVEX, potential=Prying(name))
+
+
+LOSSY = Needs(compressor="unbiased", downlink="contractive", nonconvex=True)
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+def test_a_server_that_loses_is_not_taken_for_exact(promise):
+    method = kind("a lossy server", GD, needs=LOSSY)(0.05)
+    with pytest.raises(Refusal, match="give the function class an alpha_down"):
+        promise(method)
+
+
+@pytest.mark.parametrize(
+    ("loss", "given"), [("contractive", "alpha_down = 1"), ("unbiased", "omega_down = 0")]
+)
+def test_a_certificate_says_that_a_server_is_exact(loss, given):
+    method = kind("an exact server", GD, needs=replace(LOSSY, downlink=loss))(0.05)
+    setting = Setting.of(method, Quadratic.random(2, 3, mu=1.0, L=10.0))
+    assert given in repr(certify(method, FunctionClass.of(setting)))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.solvers.backend import mean
 from certibit.solvers.method import ExactGradients, Method, Slot
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
@@ -133,7 +134,7 @@ class _Functions(ExactGradients):
 
     def grad_g(self, y: Array) -> Any:
         slope = np.abs(self.B).max()
-        return slope * (y - self.x_star) - self.grad_star.mean()
+        return slope * (y - self.x_star) - mean(self.grad_star)
 
 
 class _Channel(OrbitChannel):

@@ -24,7 +24,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import ClientArray, contents
 from certibit.theory.worlds.opaque.exact_numbers import Exact, rational, zeros
 from certibit.theory.worlds.opaque.letters import FEATURES, noted
-from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel
+from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel, of_senders
 from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
@@ -162,10 +162,11 @@ class SymbolicProblem:
     by an inequality. A given number of gradient steps is such a solve, too, unless the steps are
     done ``one_by_one`` or gradients are stochastic. Then ``samples`` has the noise of those with a
     sample, and ``about_solution`` says that these are compared with the noise at the solution. In
-    a step a method gets them as it ``named`` its samples: if it names none, of a new one each time.
+    a step a method gets them as it ``named`` its samples: if it names none, of a new one each time;
+    and g only as a ``composite`` one.
     """
 
-    named = True
+    named = composite = True
 
     def __init__(
         self,
@@ -190,7 +191,7 @@ class SymbolicProblem:
     def of_step(self, method: Method) -> "SymbolicProblem":
         """Return the problem as a step of a method gets it, with its samples named or not."""
         seen = copy(self)
-        seen.named = method.needs.samples
+        seen.named, seen.composite = method.needs.samples, method.needs.composite
         return seen
 
     @property
@@ -256,6 +257,12 @@ class SymbolicProblem:
     @noted
     def grad_g(self, y: Array) -> ClientArray:
         """Gradient of g; (1, basis, R)."""
+        if not self.composite or y.shape[0] > 1:
+            raise Refusal(
+                f"the gradient of g is asked for at a point of shape {y.shape} by a method with "
+                f"composite = {self.composite} in its Needs; take a point (1, d, R), and "
+                "composite=True"
+            )
         unknown = self.evaluate("g", y, self.frame.everyone)[0].unknown
         return self.frame.unknown(self.basis, unknown)
 
@@ -381,7 +388,7 @@ class SymbolicChannel(OrbitChannel):
     @noted
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return v plus new unknowns per client: what a contraction loses, and noise."""
-        functions, received = self.functions, v
+        functions, received = self.functions, of_senders(v, self.n)
         biased = self.method.needs.compressor == "contractive"
         if biased and any(functions.contraction(k) < 1 for k in range(len(functions.kinds))):
             received = received + self.errors.unknown(self._sent(v, cohort), "contraction")[1]
@@ -400,6 +407,7 @@ class SymbolicChannel(OrbitChannel):
     @noted
     def downlink(self, v: Array) -> Array:
         """Return v plus the server's noise or its contraction's error, a new unknown of all."""
+        of_senders(v, 1)
         if self.method.needs.downlink == "unbiased":
             if self.functions.omega_down == 0:
                 return v
