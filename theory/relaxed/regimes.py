@@ -1,11 +1,16 @@
 """The regimes of one step: intervals of G = |grad f(x)|, and the step on each of them."""
 
 import math
-from dataclasses import dataclass, fields, is_dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NoReturn
 
+import numpy as np
+
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Every, Method, Sample, slot_of
+from certibit.solvers.backend import copies
+from certibit.solvers.method import Every, ExactGradients, Method, Sample, slot_of
 from certibit.theory.proofs.positivity import Span
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.growth_bounds import exponential_above
@@ -26,11 +31,22 @@ from certibit.theory.relaxed.slope_parts import (
     X,
 )
 from certibit.theory.relaxed.slope_world import SlopeVector
-from certibit.theory.worlds.opaque.exact_numbers import Rational, exact_parameters, rational
+from certibit.theory.worlds.opaque.exact_numbers import (
+    Rational,
+    exact_parameters,
+    fraction,
+    rational,
+)
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 
 MOST = 200
 """Regimes of a step at most."""
+
+PARTS = "along", "fresh", "known", "turned", "toward", "spread", "radius", "length"
+"""The names of the parts of a step."""
+
+ROUNDING, CANCELLED = 1e-9, 1e-14
+"""Differences of parts that are rounding, relative to the part, and to the largest of all."""
 
 C = rational(1) / 2
 """Length of a step, times L1, at which gradients are evaluated at most."""
@@ -168,11 +184,26 @@ class _Functions:
         _only("uses a function g", "take one that minimises f")
 
 
+@dataclass(frozen=True)
+class _Alike(ExactGradients):
+    """Functions that all have one gradient everywhere, (1, d, 1)."""
+
+    n: int
+    slope: Array
+
+    @property
+    def d(self) -> int:
+        return self.slope.shape[1]
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        return copies(self.slope, self.n)
+
+
 class _Channel:
     """Everybody takes part, and vectors arrive as they are."""
 
-    def __init__(self, world: SlopeWorld) -> None:
-        self.world = world
+    def __init__(self, n: int) -> None:
+        self.n = n
 
     def send(self, v: Any, mask: Any = None) -> Any:
         if mask is not None:
@@ -183,7 +214,7 @@ class _Channel:
         return v
 
     def cohort(self, m: int) -> Any:
-        if m != self.world.n:
+        if m != self.n:
             _only("draws a cohort", "let all clients take part")
 
     def __getattr__(self, name: str) -> Any:
@@ -234,11 +265,8 @@ def regimes(
     found: list[Regime] = []
     while waiting:
         span, answers = waiting.pop()
-        world = SlopeWorld(
-            functions.n, rational(functions.sigma), span, answers, *_dissimilarity(functions)
-        )
         try:
-            found.append(_regime(exact, world, functions))
+            found.append(_regime(exact, span, answers, functions))
         except Cut as cut:
             parts = (
                 Span(span.low, cut.place),
@@ -252,7 +280,37 @@ def regimes(
             raise Refusal(
                 f"a step of {method.name} has more than {MOST} regimes; none is certified"
             )
+    for one in found:
+        if not one.span.is_point:
+            _require_same(method, one, functions)
     return sorted(found, key=lambda one: (one.span.low, not one.span.is_point, one.answers))
+
+
+def _require_same(method: Method, one: Regime, functions: RelaxedFunctions) -> None:
+    """Refuse a method whose step inside of a regime is another one with floats, or on arrays.
+
+    Arrays are those of functions that all have one gradient.
+    """
+    low, high = one.span.low, one.span.high
+    at = 2 * low + 1 if high is None else (low + high) / 2
+    point, alike = Span(at, at), replace(functions, sigma=0.0, kappa=0.0, rho=1.0)
+    x = np.zeros((1, 2, 1))
+    problem: Any = _Alike(functions.n, x + float(fraction(at)) * np.eye(2)[:1, :, None])
+    channel: Any = _Channel(functions.n)
+    pairs = []
+    with suppress(Fork):
+        rough = _regime(method, point, one.answers, functions)
+        pairs = [(getattr(rough, name).at(at), getattr(one, name).at(at)) for name in PARTS]
+        s = method.local_step(method.start(x, problem, channel), problem, channel)
+        moved = method.model(method.communicate(s, problem, channel))[0, :, 0]
+        step = _regime(exact_parameters(method), point, (), alike)
+        pairs += zip(moved, (-step.along.at(at) * at - step.turned.at(at), 0), strict=True)
+    found, known = np.array(pairs or [(1, 0)], dtype=float).T
+    if not np.allclose(found, known, rtol=ROUNDING, atol=CANCELLED * np.abs(known).max()):
+        raise Refusal(
+            f"{method.name} does not do with floats, or arrays, what it does with the rational "
+            "numbers that they stand for and has no certificate; it must not ask what they are"
+        )
 
 
 def _dissimilarity(functions: RelaxedFunctions) -> tuple[Rational | None, Rational]:
@@ -261,10 +319,11 @@ def _dissimilarity(functions: RelaxedFunctions) -> tuple[Rational | None, Ration
     return rational(functions.kappa), rational(functions.rho)
 
 
-def _regime(method: Method, world: SlopeWorld, of: RelaxedFunctions) -> Regime:
-    """Return the step in a world."""
+def _regime(method: Method, span: Span, answers: tuple[bool, ...], of: RelaxedFunctions) -> Regime:
+    """Return the step for some G, with some answers of the noise."""
+    world = SlopeWorld(of.n, rational(of.sigma), span, answers, *_dissimilarity(of))
     functions: Any = _Functions(world, of.L0, of.L1, method.needs.samples)
-    channel: Any = _Channel(world)
+    channel: Any = _Channel(world.n)
     model_parts = Parts({}, {X: RationalFunction.of(1)})
     x: Any = SlopeVector(world, lambda: model_parts, False)
     with watched(method.name):

@@ -204,6 +204,30 @@ def test_a_method_of_ones_own():
     assert own.exact == other.exact
 
 
+LOOKING = {
+    "floats": lambda eta, x: 0.2 + eta > 0.3,
+    "arrays": lambda eta, x: isinstance(x, np.ndarray),
+}
+
+
+@dataclass(frozen=True)
+class Looking(ClippedSGD):
+    """A step upwards for the sum of two floats, or on arrays."""
+
+    at: str = ""
+
+    def communicate(self, s, problem, channel):
+        ahead = super().communicate(s, problem, channel)
+        return type(s)(s.x + s.x - ahead.x) if LOOKING[self.at](self.eta, s.x) else ahead
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.1])
+@pytest.mark.parametrize("at", LOOKING)
+def test_a_step_does_not_depend_on_what_it_calculates_with(at, sigma):
+    with pytest.raises(Refusal, match=r"must not ask what they are|move against it"):
+        certify_clipped(Looking(0.1, 0.3, at=at), RelaxedFunctions(1.0, 1.0, sigma=sigma))
+
+
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["clipped-sgd", "normalised-gd"])
 def test_larger_steps_are_certified_than_published(name):
