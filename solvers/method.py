@@ -345,7 +345,8 @@ class Varying(Method):
     """A method whose parameters change: iteration t = 0, 1, ... is that of the method ``at(t)``.
 
     All these are of one class and have the same start, model, fixed point, schedule and bits of a
-    round. The engine counts the iterations.
+    round. The engine counts the iterations. A class with a step, start or model of its own, which
+    runs would not take, is refused.
 
     Examples
     --------
@@ -357,6 +358,15 @@ class Varying(Method):
     >>> Slower().at(4)
     GD(gamma=0.02)
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in ("start", "local_step", "communicate", "schedule", "model", "invariants"):
+            if getattr(cls, name) is not getattr(Varying, name):
+                raise Refusal(
+                    f"{cls.__name__} varies and has its own {name}, and runs take that of the "
+                    "method at(t); write it there"
+                )
 
     @abstractmethod
     def at(self, t: Any) -> Method:

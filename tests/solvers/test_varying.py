@@ -115,6 +115,19 @@ def test_an_own_method_that_varies_is_run_and_checked():
     assert "change from step to step" in found.unpromised
 
 
+@pytest.mark.parametrize("base", [Shrinking, Nesterov])
+@pytest.mark.parametrize(
+    "name", ["start", "local_step", "communicate", "schedule", "model", "invariants"]
+)
+@pytest.mark.parametrize("inherited", [False, True])
+def test_a_step_of_its_own_is_refused(base, name, inherited):
+    of_gd = vars(GD).get(name) or property(lambda m: 0)
+    mixed = (type("Mixin", (), {name: of_gd}), base), {}
+    bases, own = mixed if inherited else ((base,), {name: of_gd})
+    with pytest.raises(Refusal, match=f"has its own {name}"):
+        type("Own", bases, own)
+
+
 def test_what_it_rests_in_is_found():
     @dataclass(frozen=True)
     class Silent(Nesterov):
