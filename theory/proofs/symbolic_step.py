@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.iteration import theorem_step
@@ -148,7 +149,14 @@ def symbolic_step(
     outcomes = outcomes_of(method, functions)
     natural = outcomes.natural
     if not trusted:
-        outcomes.require_certifiable()
+
+        def seen(s: Any, problem: Any) -> list[Array]:
+            shown = (potential, *([measure] if measure else []))
+            terms = [term for psi in shown for term in _terms(psi, natural, functions, s, problem)]
+            vectors = [x.point if isinstance(x, Gap) else x.vectors for x in terms]
+            return [natural.model(s), *(x.weight * v for x, v in zip(terms, vectors, strict=True))]
+
+        outcomes.require_same_on_numbers(seen)
     kept = () if exact else Premises(natural, functions, outcomes.patterns).relations
     kinds = len(functions.kinds)
     one_by_one = True
@@ -246,28 +254,20 @@ def _symbolic_step(
         )
         return problem, SymbolicChannel(method_, functions, problem, errors, orbit, noisy)
 
-    def lyapunov(s: Any, problem: SymbolicProblem, psi: Potential = potential) -> Terms:
-        plain = _with_one_model(method, s)
-        about: Any = problem
-        if not functions.has_solution:
-            about = AboutModel(problem, method.inner.model(plain))
-        star = method.plain(fixed_point(method, about))
-        return psi.lyapunov(method.inner, plain, star, given, method.shown(problem))
-
     def forms(
         s: Any, problem: SymbolicProblem, channel: SymbolicChannel, psi: Potential = potential
     ) -> list[Form]:
         return [
             _form(term, method, functions, problem, channel)
             * (method.gradient if isinstance(term, Gap) else 1)
-            for term in lyapunov(s, problem, psi)
+            for term in _terms(psi, method, given, s, problem)
         ]
 
     problem, channel = world()
     state = unknown_state(template, problem)
     now = forms(state, problem, channel)
     measured = forms(state, problem, channel, measure) if measure else []
-    terms = lyapunov(state, problem)
+    terms = _terms(potential, method, given, state, problem)
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
     relations = invariants(method, state, problem)
@@ -328,6 +328,18 @@ class _Unread(Opaque):
 UNREAD = _Unread()
 
 World = tuple[SymbolicProblem, SymbolicChannel]
+
+
+def _terms(
+    psi: Potential, method: MethodInUnits, given: FunctionClass, s: Any, problem: Any
+) -> Terms:
+    """Return the terms of a Lyapunov function at a state."""
+    plain = _with_one_model(method, s)
+    about = problem
+    if not given.has_solution:
+        about = AboutModel(problem, method.inner.model(plain))
+    star = method.plain(fixed_point(method, about))
+    return psi.lyapunov(method.inner, plain, star, given, method.shown(problem))
 
 
 def _with_one_model(method: MethodInUnits, s: Any) -> Any:

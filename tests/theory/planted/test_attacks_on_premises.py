@@ -285,7 +285,8 @@ def test_a_certificate_of_a_method_that_has_changed_is_none(monkeypatch):
 @pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", UNASKED)
 def test_gradients_that_were_not_asked_for_are_not_taken(name):
-    with pytest.raises(Refusal, match=r"not active|clients take part|fixed point|does not fit"):
+    why = r"not active|does not fit|other clients take part|fixed point"
+    with pytest.raises(Refusal, match=why):
         certify(UNASKED[name], CONVEX, potential="search")
 
 
@@ -456,3 +457,46 @@ def test_a_certificate_says_that_a_server_is_exact(loss, given):
     method = kind("an exact server", GD, needs=replace(LOSSY, downlink=loss))(0.05)
     setting = Setting.of(method, Quadratic.random(2, 3, mu=1.0, L=10.0))
     assert given in repr(certify(method, FunctionClass.of(setting)))
+
+
+@dataclass(frozen=True)
+class OfArrays:
+    """The distance, of arrays another one."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, m.of(s.x) * (s.x - star.x)), Squares(1.0, s.h - star.h))
+
+
+@dataclass(frozen=True)
+class OfWhat(Remembering):
+    """Gradient descent, of which one part asks what its arrays are."""
+
+    part: str = ""
+
+    name, needs = "of what", Needs(nonconvex=True)
+
+    def of(self, x, part="lyapunov"):
+        return 100.0 if part == self.part and isinstance(x, np.ndarray) else 1.0
+
+    def communicate(self, s, problem, channel):
+        away = 0 * mean(masked(channel.cohort(1), s.h)) if self.part == "step" else 0 * s.x
+        x = s.x - self.gamma * self.of(s.x, "step") * mean(channel.send(problem.grad(s.x))) + away
+        return Memory(channel.broadcast(x), problem.grad(x))
+
+    def model(self, s):
+        return s.x + (self.of(s.x, "model") - 1) * (s.x - mean(s.h))
+
+    def fixed_point(self, problem):
+        h = self.of(problem.x_star, "fixed point") * problem.grad(problem.x_star)
+        return Memory(problem.x_star, h)
+
+
+@pytest.mark.parametrize("n", [N, 1000])
+@pytest.mark.parametrize("part", ["step", "model", "lyapunov", "fixed point"])
+def test_no_part_of_a_method_asks_what_its_arrays_are(part, n):
+    with pytest.raises(Refusal, match="does not do on numbers"):
+        certify(OfWhat(part=part), replace(CONVEX, n=n), potential=OfArrays())
+    if part != "lyapunov":
+        with pytest.raises(Refusal, match="does not do on numbers"):
+            certify_descent(OfWhat(part=part), replace(NONCONVEX, n=n))
+    assert certify(OfWhat(), replace(CONVEX, n=n), potential=OfArrays()).factor < 10

@@ -1,27 +1,42 @@
-"""One outcome on numbers for any n, with a few representative clients in each cell.
+"""One outcome for any n, with a few representative clients in each cell.
 
 Cohorts and masks leave the clients in a few cells. The first and the second of each cell, and one
-that stands for all others, are on functions of their own; sums count it as often as these are.
+that stands for all others, are on functions of their own; sums count it as often as these are. A
+method gets opaque vectors, or arrays of all clients, and does the same with both.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
 from certibit.solvers.method import ExactGradients, Method, Slot
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
 from certibit.theory.worlds.generic import FEATURES
 from certibit.theory.worlds.linearity import OneStepSolves
-from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from certibit.theory.worlds.opaque.clients import (
+    ClientArray,
+    ClientMask,
+    ClientRows,
+    contents,
+    rows_of,
+)
 from certibit.theory.worlds.opaque.letters import FEATURES as UNKNOWN
 from certibit.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
+
+Reading = Callable[[Any, Any], list[Array]]
+"""What is read of a state and functions."""
+
+ROUNDING, CANCELLED = 1e-9, 1e-12
+"""Differences that are rounding, relative to an array, and to the largest of all."""
 
 OUTCOMES = 4
 """How many outcomes are tried, spread over all."""
@@ -41,12 +56,15 @@ class Representatives:
         How many clients there are of each kind.
     L : float
         The size of gradients.
+    in_numbers : bool
+        Whether a method gets arrays of all clients, and not opaque vectors.
     """
 
     method: Method
     orbit: Orbit
     counts: tuple[int, ...]
     L: float = 1.0
+    in_numbers: bool = False
 
     @classmethod
     def some(
@@ -62,50 +80,96 @@ class Representatives:
         return ClientRows.of(self.orbit.cells, cells_of_kinds(self.counts))
 
     @cached_property
-    def problem(self) -> "_Functions":
+    def functions(self) -> "_Functions":
         """The functions."""
         rows, rng = len(self.layout.counts), np.random.default_rng(1)
         v = rng.standard_normal((rows, FEATURES, 1)) * (not self.method.needs.shared_minimiser)
         if not self.method.needs.composite:
             v -= np.average(v, axis=0, weights=self.layout.counts)
         B = 0.5 * np.eye(FEATURES) + rng.uniform(-0.1, 0.1, (rows, FEATURES, FEATURES))
-        x_star = rng.standard_normal((1, FEATURES, 1))
-        return _Functions(self.layout, self.array(x_star), self.L * v, self.L * B)
-
-    def array(self, rows: NDArray[Any]) -> Any:
-        """Return the array of all clients that has these rows."""
-        return self.layout.array(rows)
+        x_star = self.layout.array(rng.standard_normal((1, FEATURES, 1)))
+        return _Functions(self.layout, x_star, self.L * v, self.L * B)
 
     def start(self) -> Any:
-        """Return the first state of a method that does not see what it calculates with."""
-        first = self.array(np.ones((1, FEATURES, 1)))
-        return self._rows(self.method.start(first, self.problem, self._channel(0)))
+        """Return the first state, by its rows."""
+        first = self._array(np.ones((1, FEATURES, 1)))
+        return self._rows(self.method.start(first, self._shown(self.functions), self._channel(0)))
 
-    opaque_start = start
-
-    def step(self, s: Any) -> Any:
-        """Do one step, which does not see what it calculates with."""
-        return self._step(s, self._channel(0))
-
-    opaque_step = step
+    def step(self, s: Any, seed: int = 0, most: float = 2) -> Any:
+        """Do one step, with at most so many gradient steps of a local solve."""
+        solved, state = OneStepSolves(self._shown(self.functions), most), each(self._array, s)
+        return self._rows(theorem_step(self.method, state, solved, self._channel(seed)))
 
     def walk(self) -> Iterator[Any]:
         """Yield the states of a run from its start, with the same outcome in every step."""
-        seed, s = 0, self.start()
-        while True:
+        s = self.start()
+        for seed in count(1):
             yield s
-            seed += 1
-            s = self._step(s, self._channel(seed), most=np.inf)
+            s = self.step(s, seed, np.inf)
 
-    def _step(self, s: Any, channel: "_Channel", most: float = 2) -> Any:
-        solved = OneStepSolves(self.problem, most)
-        return self._rows(theorem_step(self.method, each(self.array, s), solved, channel))
+    def read(self, seen: Reading, s: Any) -> list[NDArray[Any]]:
+        """Return the rows of what is read of a state."""
+        found = seen(each(self._array, s), self._shown(self.functions, solved=True))
+        return [rows_of(_opaque(x, self.layout), self.layout) for x in found]
+
+    def _array(self, rows: NDArray[Any]) -> Any:
+        made = self.layout.array(rows)
+        return _in_numbers(made, self.layout) if self.in_numbers else made
 
     def _rows(self, s: Any) -> Any:
-        return each(lambda x: rows_of(x, self.layout), s)
+        return each(lambda x: rows_of(_opaque(x, self.layout), self.layout), s)
 
-    def _channel(self, seed: int) -> "_Channel":
-        return _Channel(self, seed)
+    def _channel(self, seed: int) -> Any:
+        return self._shown(_Channel(self, seed))
+
+    def _shown(self, inner: Any, *, solved: bool = False) -> Any:
+        return _InNumbers(inner, self.layout, solved) if self.in_numbers else inner
+
+
+class _InNumbers:
+    """Functions or messages of opaque vectors, for arrays of all clients.
+
+    Functions that are not ``solved`` do not show their solution, as in runs.
+    """
+
+    def __init__(self, inner: Any, layout: ClientRows, solved: bool) -> None:
+        self.inner, self.layout, self.solved = inner, layout, solved
+
+    def __getattr__(self, name: str) -> Any:
+        if name in {"x_star", "grad_star"} and not self.solved:
+            raise AttributeError(name)
+        found = getattr(self.inner, name)
+        if not callable(found):
+            return _in_numbers(found, self.layout)
+
+        def called(*given: Any, **named: Any) -> Any:
+            given = tuple(_opaque(x, self.layout) for x in given)
+            named = {key: _opaque(x, self.layout) for key, x in named.items()}
+            made = _in_numbers(found(*given, **named), self.layout)
+            return np.repeat(made, FEATURES, axis=1) if name == "ownership" else made
+
+        return called
+
+
+def _in_numbers(x: Any, layout: ClientRows) -> Any:
+    """Return the array of all clients that an opaque one stands for; anything else as it is."""
+    if isinstance(x, ClientMask):
+        return np.array(contents(x, layout)[: x.shape[0]])
+    if not isinstance(x, ClientArray):
+        return FEATURES if x is UNKNOWN else x
+    rows = rows_of(x, layout)
+    return rows[layout.row_of] if x.shape[0] > 1 else rows
+
+
+def _opaque(x: Any, layout: ClientRows) -> Any:
+    """Return an array of all clients as an opaque one; anything else as it is."""
+    if not isinstance(x, np.ndarray) or x.ndim != 3:
+        return x
+    rows = x[layout.representatives] if len(x) > 1 else x
+    rows = rows[:, :1] if x.dtype == bool else rows
+    if len(x) not in {1, layout.n} or (x != (rows[layout.row_of] if len(x) > 1 else rows)).any():
+        raise Refusal("clients that are treated alike are not alike on numbers")
+    return layout.array(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,3 +222,43 @@ class _Channel(OrbitChannel):
 
     def _gains(self, rows: int) -> NDArray[np.float64]:
         return self.rng.uniform(0.5, 1.5, (rows, FEATURES, 1))
+
+
+def require_same_on_numbers(worlds: Iterable[Representatives], seen: Reading) -> None:
+    """Refuse a method that does with arrays other than with opaque vectors.
+
+    Raises
+    ------
+    Refusal
+        If its start, a step, or what is read of a state differs by more than rounding.
+    """
+    for world in worlds:
+        numbers, rng = replace(world, in_numbers=True), np.random.default_rng(0)
+        first = world.start()
+        moved = each(
+            lambda x, rng=rng: x if x.dtype == bool else x + rng.standard_normal(x.shape), first
+        )
+        for ask in (
+            lambda w: _vectors(w.start()),
+            lambda w, s=moved: _vectors(w.step(s)),
+            lambda w, s=moved: w.read(seen, s),
+        ):
+            if not _same(ask(numbers), ask(world)):
+                raise Refusal(
+                    f"{world.method.name} does not do on numbers what it does on symbols and has "
+                    "no certificate; neither it nor a Lyapunov function must draw by itself, or "
+                    "ask what its arrays are"
+                )
+
+
+def _vectors(s: Any) -> list[NDArray[Any]]:
+    return [np.asarray(x, dtype=float) for x in vars(s).values()]
+
+
+def _same(found: list[NDArray[Any]], others: list[NDArray[Any]]) -> bool:
+    """Whether arrays are those of another list, up to rounding."""
+    least = max((np.abs(x).max() for x in others), default=0.0) * CANCELLED
+    return [x.shape for x in found] == [x.shape for x in others] and all(
+        np.abs(x - y).max() <= max(ROUNDING * np.abs(y).max(), least)
+        for x, y in zip(found, others, strict=True)
+    )

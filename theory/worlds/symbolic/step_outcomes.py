@@ -1,7 +1,6 @@
 """The outcomes of a step for a class of functions, the method's units, and whether it is linear."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -15,14 +14,20 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.flags import Pattern, patterns
-from certibit.theory.worlds.linearity import GenericWorld, World, require_certifiable
 from certibit.theory.worlds.opaque.exact_numbers import exact_parameters, in_rational_numbers
-from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits
-from certibit.theory.worlds.symbolic.representatives import Representatives
+from certibit.theory.worlds.orbits import Orbit, first_state, orbits
+from certibit.theory.worlds.symbolic.representatives import (
+    Reading,
+    Representatives,
+    require_same_on_numbers,
+)
 from certibit.theory.worlds.units import MethodInUnits, in_units, in_units_of
 
 MANY_CLIENTS = 100
 """Number of clients that suffices for tests of a method that treats all clients alike."""
+
+MOST_IN_NUMBERS = 10**5
+"""Most clients that arrays are made for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,36 +60,24 @@ class StepOutcomes:
     def natural(self) -> MethodInUnits:
         """The method in its units."""
         found = self.found  # first, for what is refused there
-        if self._few_stand_for_all:
+        many = self.functions.n > MANY_CLIENTS
+        if many and any(orbit.chooses for orbit in found):  # cohorts are not those of fewer
             L = self.functions.L
             worlds = Representatives.some(self.method, found, self.functions.counts, L)
             walks = (islice(world.walk(), 3) for world in worlds)
             return in_units_of(self.method, L, chain.from_iterable(walks))
         return in_units(self.method, min(self.functions.n, MANY_CLIENTS), self.functions.L)
 
-    @property
-    def _worlds(self) -> Iterator[World]:
-        """Clients that show what the method does to all."""
-        natural, functions = self.natural, self.functions
-        if self._few_stand_for_all:
-            return Representatives.some(natural, self.found, functions.counts)
-        few = functions.n <= MANY_CLIENTS
-        return GenericWorld.some(
-            natural, cells_of_kinds(functions.counts if few else [MANY_CLIENTS])
-        )
+    def require_same_on_numbers(self, seen: Reading) -> None:
+        """Refuse a method that does with arrays other than with opaque vectors.
 
-    @cached_property
-    def _certifiable(self) -> None:
-        require_certifiable(self.natural, self._worlds)
-
-    def require_certifiable(self) -> None:
-        """Refuse a method whose step differs on opaque vectors, or moves from its fixed point."""
-        return self._certifiable
-
-    @property
-    def _few_stand_for_all(self) -> bool:
-        """Whether there are many clients, of which cohorts, masks or coins tell some apart."""
-        return self.functions.n > MANY_CLIENTS and any(orbit.chooses for orbit in self.found)
+        Of more clients than arrays are made for fewer are taken, or none where a step draws some.
+        """
+        natural, found, counts = self.natural, self.found, self.functions.counts
+        if self.functions.n > MOST_IN_NUMBERS:
+            counts, cells = (MANY_CLIENTS,), (range(MANY_CLIENTS),)
+            found = tuple(replace(one, cells=cells) for one in found if not one.chooses)
+        require_same_on_numbers(Representatives.some(natural, found, counts), seen)
 
 
 def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
