@@ -18,6 +18,9 @@ from check_certificate import end, main, numbers, opened, positive, product, tot
 from check_certificate import require_fresh as fresh
 
 LAWS = {"contraction", "noise", "sample", "difference"}
+NOISE = {"relative", "gap", "difference", "expected"}
+ASSUMED = {"infimum", "polyak lojasiewicz", "quasi strong convexity"}
+ASSUMED |= {"mean smoothness", "similarity", "bounded dissimilarity"}
 
 
 def form(file, blocks, values=None, variance=0, zeta=0):
@@ -78,8 +81,7 @@ def assumed(file, one):
         assert not (zeta and file["solution"]), "gradients there need not be 0"
         unlike = form(file, total((0, file["psi"]["blocks"])), zeta=zeta**2)
         return total((constant**2, slope), (-1, own), (1, unlike))
-    assert name == "quasi strong convexity"
-    assert file["solution"]
+    assert file["solution"]  # and quasi strong convexity
     along = square(file, total((1, mean(file, g)), (1, x)))
     along = total((Fraction(1, 2), along), (-Fraction(1, 2), slope))
     return total((1, along), (-(1 + constant) / 2, square(file, x)), (-1, value))
@@ -234,6 +236,10 @@ def require_sense(file):
     assert file["psi"]["variance"] == 0, "Psi is of a state"
     assert max((one.get("zeta", 0) for one in file["assumptions"]), default=0) in {0, 1}
     assert min(file.get("omega_joint", 0), *file.get("noise", {0: 0}).values()) >= 0
+    assert set(file.get("noise", {})) <= NOISE, "a constant of noise has another name"
+    for one in file["assumptions"]:
+        assert set(one) - {"zeta"} in [{name} for name in ASSUMED], "an assumption has another name"
+        assert min(one.values()) >= 0
     for one in file["classes"]:
         assert one["mu"] < one["L"] > 0 <= one["omega"]
         assert 0 <= one["alpha"] <= 1

@@ -269,6 +269,17 @@ def test_a_noise_of_clients_in_a_gradient_before_it_is_refused():
     assert refused(check_descent, file)
 
 
+NAMES = ["\nproved: all; infimum", "everything", "infimum ", "", "zeta"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_constant_with_another_name_is_refused(name):
+    file = descent_file(descent_of("sgd", "stochastic"))["descent"]
+    assert not refused(check_descent, file)
+    assert refused(check_descent, file | {"assumptions": [*file["assumptions"], {name: "1"}]})
+    assert refused(check_descent, file | {"noise": file["noise"] | {name: "0"}})
+
+
 @pytest.mark.parametrize("field", ["format", "sha256", "about", "unknowns", "certificate"])
 def test_an_old_or_altered_file_is_refused_in_a_sentence(field, tmp_path, monkeypatch, capsys):
     path = tmp_path / "proof.json"
