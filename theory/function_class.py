@@ -120,6 +120,7 @@ class FunctionClass:
                     f"{one!r} is no assumption; give one, such as Similarity(0.1), or one of your "
                     "own with the base Assumption"
                 )
+            Assumption.__post_init__(one)  # which an own one may leave out
             one.require_possible(self.average_smoothness)
         if len(self._zetas) > 1:
             raise Refusal(

@@ -106,10 +106,10 @@ class Assumption:
         plain_numbers(self)
         for field in fields(self):
             value = getattr(self, field.name)
-            if not is_constant(value):
+            if not (field.compare and field.init and is_constant(value)):
                 raise Refusal(
                     f"{field.name} = {value!r} of {type(self).__name__} is no constant; give a "
-                    "finite number of at least 0"
+                    "finite number of at least 0, in a field that is compared"
                 )
 
     @property

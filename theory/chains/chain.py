@@ -16,9 +16,10 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.premises import Premises
-from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.proofs.rational_step import RationalStep, is_nonnegative
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor, written
+from certibit.theory.worlds.opaque.exact_numbers import Rational
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 ROUNDING = 1e-9
@@ -107,7 +108,8 @@ class Chain:
         factor = f"exp({written(Fraction(log) if math.isfinite(log) else log, 10, up=True)})"
         parts = getattr(last.potential, "potentials", (None,))
         if isinstance(parts[-1], AtModel) and following == (*(0.0,) * (len(following) - 1), 1.0):
-            plain = isinstance(parts[0], AtModel) and sum(first.weights) == first.weights[0] == 1
+            alone = first.weights == (1, *(0,) * (len(first.weights) - 1))
+            plain = isinstance(parts[0], AtModel) and alone
             start = parts[0] if plain else "Psi at the start"
             return f"E[{parts[-1]}] after {steps} <= {factor} ({start})"
         return (
@@ -118,13 +120,18 @@ class Chain:
     def verify(self) -> float:
         """Return the proven factor; infinity if it is none.
 
-        Every link is verified anew, and fits the next.
+        Every link is verified anew, and fits the next; the first and the last potential are at
+        least 0.
         """
+        if any(type(count) is not int or count < 1 for count in self.counts):
+            return math.inf
         fits = all(_keeps(link) for link, n in zip(self.links, self.counts, strict=True) if n > 1)
         fits &= all(_fit(one, other) for one, other in pairwise(self.links))
-        fits &= min(self.counts) >= 1 and all(link.decrease <= 1 for link in self.links)
-        holds = all(_holds(link, linked=place > 0) for place, link in enumerate(self.links))
-        return self.factor if fits and holds else math.inf
+        fits &= all(link.exact <= 1 for link in self.links)
+        (before, _), (now, after) = (self.links[k].exact_weights for k in (0, -1))
+        ends = (self.links[0], before), (self.links[-1], after or now)
+        fits = fits and all(map(_holds, self.links)) and all(_nonnegative(*end) for end in ends)
+        return self.factor if fits else math.inf
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
@@ -133,9 +140,14 @@ class Chain:
         )
 
 
-def _holds(link: Certificate, *, linked: bool) -> bool:
+def _holds(link: Certificate) -> bool:
     step = RationalStep.of(link.method, link.functions, link.potential)
-    return link.holds_for(step, linked=linked)
+    return link.holds_for(step, linked=True)
+
+
+def _nonnegative(link: Certificate, weights: Sequence[Rational]) -> bool:
+    step = RationalStep.of(link.method, link.functions, link.potential)
+    return is_nonnegative(step, weights)
 
 
 def _log_factor(link: Certificate) -> float:

@@ -1,5 +1,6 @@
 """A certificate: multipliers that prove a factor in rational numbers, and their check."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -65,8 +66,9 @@ class Certificate:
 
     @property
     def factor(self) -> float:
-        """The proven factor."""
-        return 1 - self.decrease
+        """The proven factor, rounded up to a float."""
+        factor = float(1 - self.exact)
+        return factor if factor >= 1 - self.exact else math.nextafter(factor, math.inf)
 
     @property
     def region(self) -> Region | None:

@@ -232,9 +232,14 @@ def holds(
     if any(left.values) or any(ldl(block) is None for block in left.blocks):
         return False
     if following is None:
-        now, _ = step.psi(weights)
-        return min(now.values, default=ZERO) >= 0 and all(ldl(b) is not None for b in now.blocks)
+        return is_nonnegative(step, weights)
     return not any(y < 0 and any(form.values) for y, form in zip(following, step.now, strict=True))
+
+
+def is_nonnegative(step: RationalStep, weights: Sequence[Rational]) -> bool:
+    """Whether Psi is at least 0."""
+    now, _ = step.psi(weights)
+    return min(now.values, default=ZERO) >= 0 and all(ldl(b) is not None for b in now.blocks)
 
 
 def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:

@@ -1,6 +1,6 @@
 """Assumptions: what is refused, samplers, checks on problems, and planted errors in each."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -196,6 +196,15 @@ def test_an_own_assumption_is_certified_and_checked():
     assert certify_descent(GD(0.5), functions).c > 0
     with pytest.raises(Refusal, match="MeanCocoercive draws no functions"):
         MeanCocoercive(1.0).sample(2, 2, 1.0, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("hidden", [{"compare": False}, {"init": False}])
+@pytest.mark.parametrize("own", [{}, {"__post_init__": lambda self: None}])
+def test_constants_that_equality_does_not_see_are_refused(hidden, own):
+    members = {"__annotations__": {"mu": float}, "mu": field(default=1.0, **hidden), **own}
+    hiding = dataclass(frozen=True)(type("Hiding", (Assumption,), members))
+    with pytest.raises(Refusal, match="in a field that is compared"):
+        FunctionClass(3, -1.0, 1.0, assumptions=(hiding(),))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -42,6 +42,7 @@ from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.certificates.certify import certify
 from certibit.theory.chains.certify_steps import certify_run
+from certibit.theory.chains.chain import Chain
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
@@ -401,6 +402,31 @@ def test_no_certificate_is_made_by_hand(weight, named):
     proof = certify(GD(2.5), FunctionClass(3, 0.1, 1.0), potential=AtModel("distance"))
     weights = {"weights": (weight,), **({"following": (weight,)} if named else {})}
     assert replace(proof, **weights, exact=Fraction(1), multipliers={}).verify() == np.inf
+
+
+@pytest.mark.parametrize("counts", [(2.5,), (True,), (0,), (-1,), ("2",), (np.float64(2),)])
+def test_no_chain_has_steps_that_are_no_number(counts):
+    link = certify(GD(0.1), CONVEX, potential=AtModel("distance"))
+    assert Chain((link,), (2,)).verify() == Chain((link,), (2,)).factor
+    assert Chain((link,), counts).verify() == np.inf
+
+
+def test_no_chain_is_about_a_potential_below_0():
+    """The negative distance grows less than it, whatever the step."""
+    proof = certify(GD(2.5), FunctionClass(3, 0.1, 1.0), potential=AtModel("distance"))
+    down = {"exact": Fraction(1), "multipliers": {}}
+    ends = ((-1.0,), (-2.0,)), ((-2.0,), (-1.0,))
+    links = tuple(replace(proof, weights=a, following=b, **down) for a, b in ends)
+    assert [link.verify() for link in links] == [0.0, 0.0]
+    assert Chain(links, (1, 1)).verify() == np.inf
+
+
+@pytest.mark.parametrize("excess", [0, 1, 2**-60])
+def test_a_factor_is_not_below_what_is_proved(excess):
+    proof = certify(GD(0.1), CONVEX, potential=AtModel("distance"))
+    made = replace(proof, exact=-Fraction(excess))
+    assert made.factor >= 1 + Fraction(excess)
+    assert (made.factor == 1) == repr(made).endswith("<= Psi")
 
 
 PRYING = {
