@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
 from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.checks.channel.unsent import unsent
 
@@ -54,6 +55,56 @@ class ShiftUnsent(Mirroring):
 
     def shift(self, s, m, gradient):
         return gradient
+
+
+@dataclass(frozen=True)
+class Speaking(GD):
+    """Gradient descent with one mean gradient that is sent in some way."""
+
+    sent: str = ""
+
+    needs = Needs(compressor="unbiased")
+
+    def communicate(self, s, problem, channel):
+        g = problem.grad(s.x)
+        return type(s)(channel.broadcast(s.x - self.gamma * mean(SENT[self.sent](g, channel))))
+
+
+def means(g):
+    return copies(mean(g), len(g))
+
+
+SENT = {
+    "by all": lambda g, channel: channel.send(means(g)),
+    "by one": lambda g, channel: len(g) * channel.send(means(g), channel.cohort(1)),
+    "compressed by all": lambda g, channel: channel.uplink(means(g)),
+    "compressed by one": lambda g, channel: len(g) * channel.uplink(means(g), channel.cohort(1)),
+    "of its own": lambda g, channel: len(g) * channel.send(g, channel.cohort(1)),
+    "of its own, others silent": lambda g, channel: channel.send(
+        where(cohort := channel.cohort(1), len(g) * g, means(g)), cohort
+    ),
+}
+
+
+class Starting(Speaking):
+    """Its first message is sent in some way; then it is gradient descent."""
+
+    def start(self, x, problem, channel):
+        return type(super().start(x, problem, channel))(
+            x - self.gamma * mean(SENT[self.sent](problem.grad(x), channel))
+        )
+
+    def communicate(self, s, problem, channel):
+        return GD.communicate(self, s, problem, channel)
+
+
+@pytest.mark.parametrize("method", [Speaking, Starting])
+@pytest.mark.parametrize("sent", SENT)
+def test_a_client_sends_what_it_knows(sent, method):
+    experiment = Experiment.of(
+        method(0.01, sent), Quadratic.random(3, 4, mu=1.0, L=10.0, seed=0), RandK(2)
+    )
+    assert unsent(experiment).holds is sent.startswith("of its own")
 
 
 @pytest.mark.parametrize(

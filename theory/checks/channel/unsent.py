@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.arrays import Array
+from certibit.solvers.backend import masked
 from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
@@ -31,8 +32,8 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     """Check that nothing passes from a client to the others or the server without a message.
 
     The gradients of the last client, and of its state what its messages do not tell, are changed
-    while all messages that the server receives stay as they were: neither what the server sends and
-    holds nor the state of another client may change. The server may also hold vectors that follow
+    while all messages that the server receives stay as they were: neither what the server and
+    another client send nor what they hold may change. The server may also hold vectors that follow
     from the messages, such as shifts. None for a single client.
     """
     view = experiment.problem
@@ -42,7 +43,7 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     generator = np.random.default_rng(seed)
     last = np.arange(view.n)[:, None, None] == view.n - 1
     noise, other = generator.standard_normal((2, view.n, view.d, RUNS)) * last
-    known = _known_from_messages(experiment, other, seed)
+    known, earlier = _known_from_messages(experiment, other, seed)
     changed = replace(
         state,
         **{
@@ -59,18 +60,23 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
         client = _Secret(oracle, secret)
         after.append(advance(experiment.method, start, client, server, STEPS + 1)[0])
     others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
-    worst = max(difference(*others), tape.difference)
+    worst = max(difference(*others), tape.difference, earlier)
     advice = (
-        f"The server or another client changes by {worst:.3g} when only what one client did not "
-        "send changes: look for a mean or total of something that went through no uplink or send."
+        f"What the server or another client sends or holds changes by {worst:.3g} when only what "
+        "one client did not send changes: look for a mean or total of something that went through "
+        "no uplink or send."
     )
     return Verdict(
         "the server uses only what was sent", worst / (1 + size(state)), EXACT, advice=advice
     )
 
 
-def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int) -> set[str]:
+def _known_from_messages(
+    experiment: ConvexExperiment, secret: Array, seed: int
+) -> tuple[set[str], float]:
     """Return the fields of a client that stay as they were while its gradients are others.
+
+    And what messages of others change by, from the start on.
 
     The messages that the server receives stay as they were too: what is the same then follows from
     them. This includes bool fields, which are not changed.
@@ -85,12 +91,13 @@ def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int)
             state, _ = advance(method, state, client, server, iteration)
         states.append(state)
     first, second = states
-    return {
+    known = {
         field.name
         for field in fields(first)
         if (x := getattr(first, field.name)).dtype == bool
         or distance(x, getattr(second, field.name)) <= EXACT * (1 + size(first))
     }
+    return known, tape.difference
 
 
 class _Tape:
@@ -124,20 +131,23 @@ class _Replay(Wrapped):
         self.tape = tape
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        self._same((v if cohort is None else masked(cohort, v))[:-1])
         return self.tape.first(self.inner.uplink(v, cohort))
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
+        self._same((v if mask is None else masked(mask, v))[:-1])
         return self.tape.first(self.inner.send(v, mask))
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        return self._told(self.inner.broadcast(v, mask))
+        return self._same(self.inner.broadcast(v, mask))
 
     def downlink(self, v: Array) -> Array:
-        return self._told(self.inner.downlink(v))
+        return self._same(self.inner.downlink(v))
 
-    def _told(self, received: Array) -> Array:
-        kept = self.tape.first(received)
-        self.tape.difference = max(self.tape.difference, distance(received, kept))
+    def _same(self, sent: Array) -> Array:
+        """Note how far what others than the last client send is from that of the first pass."""
+        kept = self.tape.first(sent)
+        self.tape.difference = max(self.tape.difference, distance(sent, kept))
         return kept
 
 
