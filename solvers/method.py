@@ -361,7 +361,7 @@ class Varying(Method):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name in ("start", "local_step", "communicate", "schedule", "model", "invariants"):
+        for name in ("start", "local_step", "communicate", "schedule", "model"):
             if getattr(cls, name) is not getattr(Varying, name):
                 raise Refusal(
                     f"{cls.__name__} varies and has its own {name}, and runs take that of the "

@@ -116,9 +116,7 @@ def test_an_own_method_that_varies_is_run_and_checked():
 
 
 @pytest.mark.parametrize("base", [Shrinking, Nesterov])
-@pytest.mark.parametrize(
-    "name", ["start", "local_step", "communicate", "schedule", "model", "invariants"]
-)
+@pytest.mark.parametrize("name", ["start", "local_step", "communicate", "schedule", "model"])
 @pytest.mark.parametrize("inherited", [False, True])
 def test_a_step_of_its_own_is_refused(base, name, inherited):
     of_gd = vars(GD).get(name) or property(lambda m: 0)
