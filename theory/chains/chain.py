@@ -19,7 +19,6 @@ from certibit.theory.proofs.premises import Premises
 from certibit.theory.proofs.rational_step import RationalStep, is_nonnegative
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor, written
-from certibit.theory.worlds.opaque.exact_numbers import Rational
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 ROUNDING = 1e-9
@@ -129,8 +128,10 @@ class Chain:
         fits &= all(_fit(one, other) for one, other in pairwise(self.links))
         fits &= all(link.exact <= 1 for link in self.links)
         (before, _), (now, after) = (self.links[k].exact_weights for k in (0, -1))
-        ends = (self.links[0], before), (self.links[-1], after or now)
-        fits = fits and all(map(_holds, self.links)) and all(_nonnegative(*end) for end in ends)
+        fits = fits and all(map(_holds, self.links))
+        for link, weights in ((self.links[0], before), (self.links[-1], after or now)):
+            step = RationalStep.of(link.method, link.functions, link.potential)
+            fits = fits and is_nonnegative(step, weights)
         return self.factor if fits else math.inf
 
     def __repr__(self) -> str:
@@ -143,11 +144,6 @@ class Chain:
 def _holds(link: Certificate) -> bool:
     step = RationalStep.of(link.method, link.functions, link.potential)
     return link.holds_for(step, linked=True)
-
-
-def _nonnegative(link: Certificate, weights: Sequence[Rational]) -> bool:
-    step = RationalStep.of(link.method, link.functions, link.potential)
-    return is_nonnegative(step, weights)
 
 
 def _log_factor(link: Certificate) -> float:

@@ -151,10 +151,10 @@ def symbolic_step(
     if not trusted:
 
         def seen(s: Any, problem: Any) -> list[Array]:
-            shown = (potential, *([measure] if measure else []))
+            shown = [psi for psi in (potential, measure) if psi is not None]
             terms = [term for psi in shown for term in _terms(psi, natural, functions, s, problem)]
-            vectors = [x.point if isinstance(x, Gap) else x.vectors for x in terms]
-            return [natural.model(s), *(x.weight * v for x, v in zip(terms, vectors, strict=True))]
+            vectors = (x.weight * (x.point if isinstance(x, Gap) else x.vectors) for x in terms)
+            return [natural.model(s), *vectors]
 
         outcomes.require_same_on_numbers(seen)
     kept = () if exact else Premises(natural, functions, outcomes.patterns).relations

@@ -3,13 +3,12 @@
 import math
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
 
-from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.solvers.backend import copies
 from certibit.solvers.method import Every, ExactGradients, Method, Sample, slot_of
 from certibit.theory.proofs.positivity import Span
 from certibit.theory.proofs.rational_function import RationalFunction
@@ -41,9 +40,6 @@ from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 
 MOST = 200
 """Regimes of a step at most."""
-
-PARTS = "along", "fresh", "known", "turned", "toward", "spread", "radius", "length"
-"""The names of the parts of a step."""
 
 ROUNDING, CANCELLED = 1e-9, 1e-14
 """Differences of parts that are rounding, relative to the part, and to the largest of all."""
@@ -184,21 +180,6 @@ class _Functions:
         _only("uses a function g", "take one that minimises f")
 
 
-@dataclass(frozen=True)
-class _Alike(ExactGradients):
-    """Functions that all have one gradient everywhere, (1, d, 1)."""
-
-    n: int
-    slope: Array
-
-    @property
-    def d(self) -> int:
-        return self.slope.shape[1]
-
-    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
-        return copies(self.slope, self.n)
-
-
 class _Channel:
     """Everybody takes part, and vectors arrive as they are."""
 
@@ -294,13 +275,16 @@ def _require_same(method: Method, one: Regime, functions: RelaxedFunctions) -> N
     low, high = one.span.low, one.span.high
     at = 2 * low + 1 if high is None else (low + high) / 2
     point, alike = Span(at, at), replace(functions, sigma=0.0, kappa=0.0, rho=1.0)
-    x = np.zeros((1, 2, 1))
-    problem: Any = _Alike(functions.n, x + float(fraction(at)) * np.eye(2)[:1, :, None])
-    channel: Any = _Channel(functions.n)
+    n, x = functions.n, np.zeros((1, 2, 1))
+    slopes = np.full((n, 1, 1), float(fraction(at))) * np.eye(2)[:1, :, None]
+    problem: Any = SimpleNamespace(n=n, d=2, sample=ExactGradients().sample)
+    problem.grad = lambda *_, **__: 1 * slopes
+    channel: Any = _Channel(n)
     pairs = []
     with suppress(Fork):
-        rough = _regime(method, point, one.answers, functions)
-        pairs = [(getattr(rough, name).at(at), getattr(one, name).at(at)) for name in PARTS]
+        rough = vars(_regime(method, point, one.answers, functions))
+        ratios = [name for name, x in vars(one).items() if isinstance(x, RationalFunction)]
+        pairs = [(rough[name].at(at), getattr(one, name).at(at)) for name in ratios]
         s = method.local_step(method.start(x, problem, channel), problem, channel)
         moved = method.model(method.communicate(s, problem, channel))[0, :, 0]
         step = _regime(exact_parameters(method), point, (), alike)

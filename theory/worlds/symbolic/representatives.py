@@ -93,12 +93,13 @@ class Representatives:
     def start(self) -> Any:
         """Return the first state, by its rows."""
         first = self._array(np.ones((1, FEATURES, 1)))
-        return self._rows(self.method.start(first, self._shown(self.functions), self._channel(0)))
+        s = self.method.start(first, self._shown(self.functions), self._channel(0))
+        return each(self._own, s)
 
     def step(self, s: Any, seed: int = 0, most: float = 2) -> Any:
         """Do one step, with at most so many gradient steps of a local solve."""
         solved, state = OneStepSolves(self._shown(self.functions), most), each(self._array, s)
-        return self._rows(theorem_step(self.method, state, solved, self._channel(seed)))
+        return each(self._own, theorem_step(self.method, state, solved, self._channel(seed)))
 
     def walk(self) -> Iterator[Any]:
         """Yield the states of a run from its start, with the same outcome in every step."""
@@ -107,22 +108,25 @@ class Representatives:
             yield s
             s = self.step(s, seed, np.inf)
 
-    def read(self, seen: Reading, s: Any) -> list[NDArray[Any]]:
-        """Return the rows of what is read of a state."""
-        found = seen(each(self._array, s), self._shown(self.functions, solved=True))
-        return [rows_of(_opaque(x, self.layout), self.layout) for x in found]
+    def shown(self, seen: Reading, s: Any) -> Iterator[list[NDArray[Any]]]:
+        """Yield the rows of the start, of a step from a state, and of what is read of the state."""
+        yield [*vars(self.start()).values()]
+        yield [*vars(self.step(s)).values()]
+        functions = self._shown(self.functions, True)
+        yield list(map(self._own, seen(each(self._array, s), functions)))
 
     def _array(self, rows: NDArray[Any]) -> Any:
         made = self.layout.array(rows)
         return _in_numbers(made, self.layout) if self.in_numbers else made
 
-    def _rows(self, s: Any) -> Any:
-        return each(lambda x: rows_of(_opaque(x, self.layout), self.layout), s)
+    def _own(self, x: Array) -> NDArray[Any]:
+        found: NDArray[Any] = rows_of(_opaque(x, self.layout), self.layout)
+        return found
 
     def _channel(self, seed: int) -> Any:
         return self._shown(_Channel(self, seed))
 
-    def _shown(self, inner: Any, *, solved: bool = False) -> Any:
+    def _shown(self, inner: Any, solved: bool = False) -> Any:
         return _InNumbers(inner, self.layout, solved) if self.in_numbers else inner
 
 
@@ -234,31 +238,23 @@ def require_same_on_numbers(worlds: Iterable[Representatives], seen: Reading) ->
     """
     for world in worlds:
         numbers, rng = replace(world, in_numbers=True), np.random.default_rng(0)
-        first = world.start()
         moved = each(
-            lambda x, rng=rng: x if x.dtype == bool else x + rng.standard_normal(x.shape), first
+            lambda x, rng=rng: x if x.dtype == bool else x + rng.standard_normal(x.shape),
+            world.start(),
         )
-        for ask in (
-            lambda w: _vectors(w.start()),
-            lambda w, s=moved: _vectors(w.step(s)),
-            lambda w, s=moved: w.read(seen, s),
-        ):
-            if not _same(ask(numbers), ask(world)):
-                raise Refusal(
-                    f"{world.method.name} does not do on numbers what it does on symbols and has "
-                    "no certificate; neither it nor a Lyapunov function must draw by itself, or "
-                    "ask what its arrays are"
-                )
-
-
-def _vectors(s: Any) -> list[NDArray[Any]]:
-    return [np.asarray(x, dtype=float) for x in vars(s).values()]
+        pairs = zip(numbers.shown(seen, moved), world.shown(seen, moved), strict=True)
+        if not all(_same(*pair) for pair in pairs):
+            raise Refusal(
+                f"{world.method.name} does not do on numbers what it does on symbols and has no "
+                "certificate; neither it nor a Lyapunov function must draw by itself, or ask what "
+                "its arrays are"
+            )
 
 
 def _same(found: list[NDArray[Any]], others: list[NDArray[Any]]) -> bool:
     """Whether arrays are those of another list, up to rounding."""
     least = max((np.abs(x).max() for x in others), default=0.0) * CANCELLED
     return [x.shape for x in found] == [x.shape for x in others] and all(
-        np.abs(x - y).max() <= max(ROUNDING * np.abs(y).max(), least)
+        np.abs(x * 1.0 - y).max() <= max(ROUNDING * np.abs(y).max(), least)
         for x, y in zip(found, others, strict=True)
     )
