@@ -36,6 +36,7 @@ from certibit.theory.worlds.opaque.exact_numbers import (
     Exact,
     exact_parameters,
     rational,
+    same_up_to_rounding,
     zeros,
 )
 from certibit.theory.worlds.opaque.letters import watched
@@ -66,10 +67,6 @@ Step = tuple[list[Groups], list[Groups]]
 
 SIZES = (12, 24, 48, 96)
 """Of a basis, tried in turn."""
-
-ROUNDING, CANCELLED = 1e-9, 1e-14
-"""Differences of floats and rational numbers that are rounding, relative to the largest number by
-which an unknown is multiplied, and to that of all, of which little may be left."""
 
 SLOPE = Exact(fmpq(1, 3))
 """Of gradients with which a state at rest is solved for: any number but 0."""
@@ -314,16 +311,12 @@ class Premises:
 
     def _require_same(self, rough: list[Matrix], exact: list[Matrix]) -> None:
         """Refuse a method that does with floats what it does not with rational numbers."""
-        rounded = [*map(floats, exact)]
-        least = max((np.abs(x).max() for x in rounded), default=0.0) * CANCELLED
-        for one, other in zip(rough, rounded, strict=True):
-            sizes = np.abs(other).max(axis=(0, 2), keepdims=True)  # of each unknown
-            if (np.abs(one - other) > np.maximum(ROUNDING * sizes, least)).any():
-                raise Refusal(
-                    f"{self.method.name} does not do with floats what it does with the rational "
-                    "numbers that they stand for and has no certificate; it must not ask what its "
-                    "numbers are"
-                )
+        if not same_up_to_rounding(rough, [*map(floats, exact)]):
+            raise Refusal(
+                f"{self.method.name} does not do with floats what it does with the rational "
+                "numbers that they stand for and has no certificate; it must not ask what its "
+                "numbers are"
+            )
 
     def _at_rest(self) -> list[Groups]:
         """Return what relations are in the state at rest, having seen that a step keeps it."""

@@ -35,14 +35,12 @@ from certibit.theory.worlds.opaque.exact_numbers import (
     exact_parameters,
     fraction,
     rational,
+    same_up_to_rounding,
 )
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 
 MOST = 200
 """Regimes of a step at most."""
-
-ROUNDING, CANCELLED = 1e-9, 1e-14
-"""Differences of parts that are rounding, relative to the part, and to the largest of all."""
 
 C = rational(1) / 2
 """Length of a step, times L1, at which gradients are evaluated at most."""
@@ -289,8 +287,8 @@ def _require_same(method: Method, one: Regime, functions: RelaxedFunctions) -> N
         moved = method.model(method.communicate(s, problem, channel))[0, :, 0]
         step = _regime(exact_parameters(method), point, (), alike)
         pairs += zip(moved, (-step.along.at(at) * at - step.turned.at(at), 0), strict=True)
-    found, known = np.array(pairs or [(1, 0)], dtype=float).T
-    if not np.allclose(found, known, rtol=ROUNDING, atol=CANCELLED * np.abs(known).max()):
+    found, known = np.array(pairs or [(1, 0)], dtype=float).T.reshape(2, -1, 1, 1, 1)
+    if not same_up_to_rounding([*found], [*known]):
         raise Refusal(
             f"{method.name} does not do with floats, or arrays, what it does with the rational "
             "numbers that they stand for and has no certificate; it must not ask what they are"

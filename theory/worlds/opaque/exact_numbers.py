@@ -198,6 +198,21 @@ def _exact(value: Any) -> Any:
     return Exact(rational(value)) if isinstance(value, float) else value
 
 
+def same_up_to_rounding(
+    found: Sequence[NDArray[Any]], known: Sequence[NDArray[Any]], least: float = 1e-14
+) -> bool:
+    """Whether arrays (n, d, R) are those of another list up to rounding.
+
+    That is 1e-9 of the largest number of each d, or ``least`` times the largest of all.
+    """
+    rest = least * max((np.abs(y).max() for y in known), default=0.0)
+    return [x.shape for x in found] == [y.shape for y in known] and all(
+        bool((np.abs(x * 1.0 - y) <= np.maximum(1e-9 * sizes, rest)).all())
+        for x, y in zip(found, known, strict=True)
+        for sizes in [np.abs(y).max(axis=(0, 2), keepdims=True)]
+    )
+
+
 def zeros(*shape: int, exact: bool = False) -> NDArray[Any]:
     """Return an array of zeros, of floats or of rational numbers."""
     return np.full(shape, fmpq(0), dtype=object) if exact else np.zeros(shape)

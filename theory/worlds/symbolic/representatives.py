@@ -29,14 +29,15 @@ from certibit.theory.worlds.opaque.clients import (
     contents,
     rows_of,
 )
+from certibit.theory.worlds.opaque.exact_numbers import same_up_to_rounding
 from certibit.theory.worlds.opaque.letters import FEATURES as UNKNOWN
 from certibit.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
 
 Reading = Callable[[Any, Any], list[Array]]
 """What is read of a state and functions."""
 
-ROUNDING, CANCELLED = 1e-9, 1e-12
-"""Differences that are rounding, relative to an array, and to the largest of all."""
+CANCELLED = 1e-12
+"""What may be left of arrays that cancel, relative to the largest of all."""
 
 OUTCOMES = 4
 """How many outcomes are tried, spread over all."""
@@ -243,18 +244,9 @@ def require_same_on_numbers(worlds: Iterable[Representatives], seen: Reading) ->
             world.start(),
         )
         pairs = zip(numbers.shown(seen, moved), world.shown(seen, moved), strict=True)
-        if not all(_same(*pair) for pair in pairs):
+        if not all(same_up_to_rounding(*pair, CANCELLED) for pair in pairs):
             raise Refusal(
                 f"{world.method.name} does not do on numbers what it does on symbols and has no "
                 "certificate; neither it nor a Lyapunov function must draw by itself, or ask what "
                 "its arrays are"
             )
-
-
-def _same(found: list[NDArray[Any]], others: list[NDArray[Any]]) -> bool:
-    """Whether arrays are those of another list, up to rounding."""
-    least = max((np.abs(x).max() for x in others), default=0.0) * CANCELLED
-    return [x.shape for x in found] == [x.shape for x in others] and all(
-        np.abs(x * 1.0 - y).max() <= max(ROUNDING * np.abs(y).max(), least)
-        for x, y in zip(found, others, strict=True)
-    )

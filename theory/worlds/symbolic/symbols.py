@@ -407,19 +407,19 @@ class SymbolicChannel(OrbitChannel):
     @noted
     def downlink(self, v: Array) -> Array:
         """Return v plus the server's noise or its contraction's error, a new unknown of all."""
+        basis, frame = self.problem.basis, self.problem.frame
         of_senders(v, 1)
         if self.method.needs.downlink == "unbiased":
             if self.functions.omega_down == 0:
                 return v
             if self.kept:
-                return v + self.errors.unknown(self._sent_down(v), "noise")[1]
-            basis, frame = self.problem.basis, self.problem.frame
+                return v + self.errors.unknown(frame.shared(v), "noise")[1]
             number = basis.index("noise", len(self.noises), every_client=False, noise=True)
             self.noises.append((number, v))
             return v + frame.unknown(basis, number)
         if self.functions.contraction(-1) == 1:
             return v
-        return v + self.errors.unknown(self._sent_down(v), "contraction")[1]
+        return v + self.errors.unknown(frame.shared(v), "contraction")[1]
 
     def _sent(self, v: Array, cohort: Array | None) -> Mapping[int, Blocks]:
         """Return what the clients of a cohort send, by kind."""
@@ -427,9 +427,6 @@ class SymbolicChannel(OrbitChannel):
         return frame.expression(
             v, contents(True if cohort is None else cohort, frame.layout)[:, 0, 0]
         )
-
-    def _sent_down(self, v: Array) -> Mapping[int, Blocks]:
-        return self.problem.frame.shared(v)
 
 
 def unknown_state(template: Any, problem: SymbolicProblem) -> Any:
