@@ -72,8 +72,8 @@ class Pattern:
     def put(self, s: Any) -> Any:
         """Return a state with these flags."""
         kinds = cells_of_kinds(self.counts)
-        columns = [[[x]] for x in self.shared]
-        columns += np.repeat(self.own, list(map(len, self.cells)), axis=0).T.tolist()
+        columns = [np.array([x]) for x in self.shared]
+        columns += list(np.repeat(self.own, list(map(len, self.cells)), axis=0).T)
         masks = (ClientMask(np.reshape(x, (-1, 1, 1)), kinds) for x in columns)
         return replace(s, **dict(zip(self.names, masks, strict=True)))
 

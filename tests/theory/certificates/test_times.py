@@ -20,7 +20,7 @@ TAKEN = {
     "locodl-both-ways": (ODD, (19, 0.07), (152, 0.96)),
     "5gcs-cc": (ODD, (23, 0.68), (153, 2.8)),
     "compressed-scaffnew": (FAR, (30, 0.1), (154, 0.57)),
-    "gradskip": (FAR, (18, 0.14), (149, 1.19)),
+    "gradskip": (FAR, (18, 0.6), (149, 2.4)),
     "scaffold": (ODD, (21, 0.19), (115, 1.32)),
     "tamuna": (FAR, (30, 0.1), (154, 0.61)),
     "scaffnew": (FAR, (18, 0.08), (72, 0.48)),

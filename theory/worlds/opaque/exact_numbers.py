@@ -191,6 +191,8 @@ def _exact(value: Any) -> Any:
     if isinstance(value, tuple):
         if set(map(type, value)) == {float}:  # of many clients, few of which differ
             made = {x: Exact(x) for x in set(value)}
+            if len(made) == 1:
+                return tuple(made.values()) * len(value)
             return tuple(map(made.__getitem__, value))
         return tuple(map(_exact, value))
     if is_dataclass(value) and not isinstance(value, type):

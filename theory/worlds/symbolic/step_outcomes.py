@@ -38,10 +38,14 @@ class StepOutcomes:
     functions: FunctionClass
 
     @cached_property
+    def _exact(self) -> Method:
+        return exact_parameters(self.method)
+
+    @cached_property
     def patterns(self) -> tuple[Pattern, ...]:
         """The flags that clients can have, first those with which a step is certified."""
         with in_rational_numbers(self.method.name):
-            return patterns(exact_parameters(self.method), self.functions.counts)
+            return patterns(self._exact, self.functions.counts)
 
     @cached_property
     def template(self) -> Any:
@@ -52,9 +56,9 @@ class StepOutcomes:
     @cached_property
     def found(self) -> tuple[Orbit, ...]:
         """The outcomes, with their probabilities in rational numbers."""
-        n, counts, method = self.functions.n, self.functions.counts, exact_parameters(self.method)
+        n, counts = self.functions.n, self.functions.counts
         with in_rational_numbers(self.method.name):
-            return orbits(method, n, counts=counts, state=self.template)[0]
+            return orbits(self._exact, n, counts=counts, state=self.template)[0]
 
     @cached_property
     def natural(self) -> MethodInUnits:
@@ -119,7 +123,7 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
 def _is_constant(value: Any) -> bool:
     """Whether a parameter cannot change, and is equal to no other."""
     if isinstance(value, tuple):
-        return all(map(_is_constant, value))
+        return set(map(type, value)) <= {float, int} or all(map(_is_constant, value))
     if is_dataclass(value) and not isinstance(value, type):
         return all(one.compare for one in fields(value)) and all(
             map(_is_constant, vars(value).values())
