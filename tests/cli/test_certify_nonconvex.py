@@ -137,7 +137,7 @@ def test_a_row_of_the_table(searched_step):
     ("words", "told"),
     [
         ("sgd --kappa 100 --noise", "0.0090702479 Psi + 2.06612e-06 sigma^2, proved"),
-        ("sgd --kappa 100 --noise expected=100", "0.0045454545 Psi + 2.16497e-06 sigma^2, proved"),
+        ("sgd --kappa 100 --noise expected=100", "0.0045454545 Psi + 2.16498e-06 sigma^2, proved"),
         ("l-svrg --kappa 100 --n 1 --noise expected=100", "- 0.001577055 Psi, proved"),
         ("sgd --class nonconvex --noise gap=1 --growth 0.01 --set gamma=0.1", "(1 + 0.01) Psi"),
         ("local-sgd --class nonconvex --zeta 1 --set I=2", "(local SGD, nonconvex); with its Psi"),
