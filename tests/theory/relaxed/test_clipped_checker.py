@@ -89,7 +89,7 @@ def others(entry):
     return [str(y) for y in {Fraction(0), Fraction(1), -x, 2 * x, x / 2, x * Fraction(101, 100)}]
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["clipped", "in part"])
 def test_every_change_is_refused_or_still_true(name):
     """What is accepted is tried on the function that grows most along the step of the file."""
