@@ -19,7 +19,6 @@ COMMANDS = {
     "compare": [*COMPARE, "diana[a]+rand-k:2+natural"],
     "compare, by seconds": [*COMPARE, "--network", "lte"],
     "plan": ["plan", "breast-cancer@9", "--methods", "gd,diana,locodl", "--compressors", "natural"],
-    "count": ["count", "rand-k:12 of 122 in float32"],
     "check": ["check", "quadratic:d=4@3", "gd", *FAST],
     "certify": ["certify", "locodl", "--n", "5", "--kappa", "100"],
     "chain": ["chain", "diana", "--n", "3", "--kappa", "10", "--steps", "2"],
