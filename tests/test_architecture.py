@@ -62,7 +62,7 @@ LEVELS = [
     ["theory.checks", "theory.exact", "theory.export"],
     ["theory.tool.draws", "theory.tool.traces"],
     ["theory.tool"],
-    ["theory.chains", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
+    ["theory.chains", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.relaxed"],
     ["theory.plan", "theory.audit.normalised_ef21"],
     ["theory.audit"],
@@ -93,7 +93,6 @@ EXTENSIONS = {
     "device": ["solvers.device"],
     "papers": [
         "theory.audit",
-        "theory.laws",
         "figures.locodl",
         "figures.episode",
         "figures.certified",

@@ -25,7 +25,6 @@ KINDS = {
     "theory/tool/": ("checks", 0),
     "theory/audit/": ("audit", 6),
     "theory/plan/": ("other", 0),
-    "theory/laws/": ("other", 0),
     "theory/": ("theorems", 0),
 }
 """Kind of a module by the first start of its path that fits, and how many mutants of it."""

@@ -32,7 +32,11 @@ def feedback_growth(mu: float, L: float, alpha: float) -> float:
 def best_feedback_factor(mu: float, L: float, alpha: float) -> float:
     """Return the factor of EF and EF21 at gamma*, for any number of clients.
 
-    No potential and no step size has a smaller one, proved in ``theory/laws/feedback_laws.py``.
+    No potential and no step size has a smaller one. Let C(v) = (1 + s) v for all clients and f_i(x)
+    = h x^2/2. In both methods a step is then a matrix of two rows with the determinant -s and the
+    trace T = 1 - s - (1 + s) gamma h, so that the square rho of an eigenvalue is a root of (rho -
+    s)^2 = T^2 rho. The larger root grows with |T|, and the larger |T| of the ends h = mu and h = L
+    is least where both are (1 - s)(kappa - 1)/(kappa + 1): at gamma*, whose factor is that root.
     Sources: Thomsen, Taylor, Dieuleveut, arXiv:2506.05271, for one client; arXiv:2605.31594.
     """
     s = error_root(alpha)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from closed_forms import uneven_proof
 
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.theory.cards import locodl, scaffnew
@@ -14,7 +15,6 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.formulas import coupling
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.laws.locodl_law import uneven_proof
 
 CASES = [
     (name, rule, n, kappa, omega)

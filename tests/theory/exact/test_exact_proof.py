@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from closed_forms import DIANA_FORM, EF21_FORM, EF_FORM
 from flint import ctx
 from proofs_by_rule import QUICK, by_rule
 
@@ -19,8 +20,6 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.cone_programme import BITS
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.laws.diana_law import DIANA_LAW
-from certibit.theory.laws.feedback_laws import EF21_LAW, EF_LAW
 from certibit.theory.proofs.rational_algebra import ldl
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.worlds.opaque.exact_numbers import (
@@ -78,10 +77,10 @@ def test_the_tight_theorem_of_error_feedback_is_proved(name, rule, kappa):
         assert proof.bound == pytest.approx(promised, rel=1e-9 + rounding)
 
 
-@pytest.mark.parametrize("law", [EF21_LAW, EF_LAW, DIANA_LAW], ids=["ef21", "ef", "diana"])
-def test_the_best_decrease_lies_between_the_proof_and_its_bound(law):
+@pytest.mark.parametrize("form", [EF21_FORM, EF_FORM, DIANA_FORM], ids=["ef21", "ef", "diana"])
+def test_the_best_decrease_lies_between_the_proof_and_its_bound(form):
     """Where the best decrease is known in closed form."""
-    best = law.proof(*law.points[1])
+    best = form.proof(*form.points[1])
     proof = certify(best.method, best.functions, potential=best.potential)
     assert proof.exact < best.exact < Fraction(proof.bound)
     assert proof.bound - proof.decrease <= 1e-8 * proof.decrease

@@ -1,4 +1,16 @@
-"""LoCoDL's law: the least probability of a round with the best factor per iteration."""
+"""LoCoDL's rule ``balanced``: the least probability of a round with the best factor per iteration.
+
+Where all f_i and g are the same quadratic, and all models, LoCoDL is gradient descent: no factor is
+below s^2, s = (kappa - 1)/(kappa + 1), which takes gamma = 2/(L + mu). No quadratic form of the
+state proves that factor for a smaller p with the eta = p chi/(1 + 2 omega) of the rule: ``lack``
+has the moments that forbid it. Quadratics of one curvature ask for
+
+    p^2 >= (1 + omega) (1 - s^2)/(rho (2 - rho)),  whatever chi is,
+
+as the determinants of s^2 I - M at both ends, with M of ``difference_moments``, add up to what
+``test_the_determinants_of_both_ends_add_up`` states; with rho outside (0, 2) the factor is at least
+s, by the determinants |1 - t| and |1 - t| |1 - rho| of the linear steps.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -6,6 +18,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from closed_forms import LOCODL_FORM
 
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.theory.catalogue.catalogue import METHODS
@@ -14,14 +27,31 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.exact.second_moments import SecondMoments
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.laws.locodl_law import LOCODL_LAW, difference_moments
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
-FEW_CLIENTS = [point for point in LOCODL_LAW.points if point[0] <= 3]
+FEW_CLIENTS = [point for point in LOCODL_FORM.points if point[0] <= 3]
 EXACTLY_LEAST = [point for point in FEW_CLIENTS if not point[1]]
-"""The points of few clients, and those of them with omega = 0, where the law is exact."""
+"""The points of few clients, and those of them with omega = 0, where no p is smaller."""
+
+
+def difference_moments(t, p, rho, eta, omega):
+    """Return how a step maps the means of a^2, a b and b^2, a = x_i - y and b = gamma (u_i - v).
+
+    All f_i and g have the curvature t/gamma, and the relative variance of the compressors is omega.
+    """
+    a, b = np.array([1 - t, 1]), np.array([Fraction(0), Fraction(1)])
+    squares = np.array([product_form(a, a), product_form(a, b), product_form(b, b)])
+    kept = 1 - rho
+    noise = eta**2 * (1 + omega)
+    round_ = np.array([[kept**2, 0, 0], [-kept * eta, kept, 0], [noise, -2 * eta, 1]])
+    return (1 - p) * squares + p * (round_ @ squares)
+
+
+def product_form(a, b):
+    """Return the product of two linear forms of two variables, as a form of their moments."""
+    return np.array([a[0] * b[0], a[0] * b[1] + a[1] * b[0], a[1] * b[1]])
 
 
 def determinant(factor, t, *parameters):
@@ -71,10 +101,10 @@ def test_no_other_rho_has_the_factor(rho):
 
 
 @pytest.mark.long(keep=3)
-@pytest.mark.parametrize("point", LOCODL_LAW.points, ids=str)
+@pytest.mark.parametrize("point", LOCODL_FORM.points, ids=str)
 def test_the_factor_is_attained(point):
     """It is that of gradient descent, and no potential of the method promises more."""
-    proof = LOCODL_LAW.proof(*point)
+    proof = LOCODL_FORM.proof(*point)
     omega = point[1]
     s = (proof.functions.L - 1) / (proof.functions.L + 1)
     assert 1 - float(proof.decrease) == pytest.approx(s**2, rel=1e-12)
@@ -88,7 +118,7 @@ def test_the_factor_is_attained(point):
 @pytest.mark.parametrize("point", EXACTLY_LEAST, ids=str)
 def test_without_compression_no_p_is_smaller(point):
     """In rational numbers, by the class that runs, and for all potentials that are searched."""
-    proof = LOCODL_LAW.proof(*point)
+    proof = LOCODL_FORM.proof(*point)
     s, law = (
         1 - 2 / (1 + fraction(rational(proof.functions.L))),
         fraction(rational(proof.method.p)),
@@ -108,12 +138,12 @@ def test_without_compression_no_p_is_smaller(point):
     assert found < 0.995 * float(proof.decrease)
 
 
-@pytest.mark.parametrize("point", LOCODL_LAW.points, ids=str)
-def test_balanced_is_the_law(point):
-    """The points are at most 0.01 % above it, and where omega = 0 they are the law."""
+@pytest.mark.parametrize("point", LOCODL_FORM.points, ids=str)
+def test_balanced_is_the_form(point):
+    """The points are at most 0.01 % above it, and where omega = 0 they are the rule."""
     n, omega, kappa, *_ = point
     where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
-    balanced, law = METHODS["locodl"].at(where, "balanced"), LOCODL_LAW.proof(*point).method
+    balanced, law = METHODS["locodl"].at(where, "balanced"), LOCODL_FORM.proof(*point).method
     for name in ("gamma", "chi", "rho", "p"):
         close = 1e-12 if not omega else 0.01 if name == "rho" else 3e-4
         assert getattr(balanced, name) == pytest.approx(getattr(law, name), rel=close)
@@ -143,7 +173,7 @@ def lack(omega, omega_av, d, p, rho):
 @pytest.mark.parametrize("n", [1, 2, 5, 1000])
 @pytest.mark.parametrize(("omega", "kappa"), [(Fraction(1, 2), 9), (Fraction(4), 400)])
 def test_moments_that_no_potential_survives(n, omega, kappa):
-    """In rational numbers: below the law they are possible for all rho, above it not for one."""
+    """In rational numbers: below the rule they are possible for all rho, above it not for one."""
     where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
     least, d = (
         Fraction(METHODS["locodl"].at(where, "balanced").p),
@@ -157,7 +187,7 @@ def test_moments_that_no_potential_survives(n, omega, kappa):
 @pytest.mark.long
 @pytest.mark.parametrize("point", [point for point in FEW_CLIENTS if point[1]], ids=str)
 def test_no_quadratic_potential_allows_rarer_rounds(point):
-    """All of them are searched, at the eta of the law and at others."""
+    """All of them are searched, at the eta of the rule and at others."""
     n, omega, kappa, *_ = point
     where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
     law = METHODS["locodl"].at(where, "balanced")
@@ -171,7 +201,7 @@ def test_no_quadratic_potential_allows_rarer_rounds(point):
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [2, 3])
 def test_what_unlike_quadratics_need(n):
-    """They need (1 + omega) where the law has (1 + (2 - 1/n) omega), for all rho and chi tried."""
+    """They need (1 + omega) where the rule has (1 + (2 - 1/n) omega), for all rho and chi tried."""
     functions = FunctionClass(n, mu=1.0, L=100.0, omega=1.0)
     d, noise = 400 / 101**2, 2 * (1 + 1 / n)
     p, rho = (d * noise) ** 0.5, n / (n + 1)

@@ -1,1 +1,0 @@
-"""Closed forms of the best step sizes and rates, proved exactly at rational points."""
