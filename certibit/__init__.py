@@ -66,7 +66,6 @@ if TYPE_CHECKING:
         total,
         where,
     )
-    from certibit.solvers.clock.network import Network
 
     # What is sent
     from certibit.solvers.compressors.base import Biased, Compressor
@@ -129,6 +128,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.tamuna import TAMUNA
     from certibit.solvers.methods.vr_diana import VRDIANA
     from certibit.solvers.methods.vr_marina import VRMARINA
+    from certibit.solvers.network import Network
 
     # What a run takes and gives
     from certibit.solvers.runs.budget import Budget, Record

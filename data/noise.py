@@ -46,15 +46,8 @@ def require_whole_gradients(problem: Any) -> None:
     """
     if problem.noise and problem.noise.counted(problem, sampled=False) != 1:
         raise Refusal(
-            "what a plan promises are whole gradients, not mini-batches; leave the batch out, or "
-            "run methods on a network"
+            "what a plan promises are whole gradients, not mini-batches; leave the batch out"
         )
-
-
-def share_of_gradient(problem: Any, sampled: bool) -> float:
-    """Return what part of the seconds of an exact gradient one takes: that of the rows it reads."""
-    law = problem.noise
-    return law.counted(problem, sampled) / law.counted(problem, sampled=False) if law else 1.0
 
 
 @dataclass(frozen=True)

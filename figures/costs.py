@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from certibit.data.errors import Refusal
 from certibit.figures.bands import BAND
 from certibit.figures.text.tables import short_cost
-from certibit.solvers.clock.network import Network
+from certibit.solvers.network import Network
 from certibit.solvers.runs.trace import SECONDS, Trace
 from certibit.solvers.total_bits import bits_name, require_weight, total_bits
 
@@ -21,7 +21,7 @@ _COLUMNS = {
     SECONDS: SECONDS,
 }
 QUANTITIES = (*(name for name in _COLUMNS if name != SECONDS), "total bits")
-"""Costs that are counted; total bits are bits + downlink * downlink bits. Runs on a network have
+"""Costs that are counted; total bits are bits + downlink * downlink bits. On a network there are
 modelled seconds, too."""
 _LEVELS = 200
 """Accuracies of a curve."""

@@ -44,7 +44,7 @@ LEVELS = [
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
     ["solvers.simulation"],
-    ["solvers.fast", "solvers.device", "solvers.clock", "solvers.deep"],
+    ["solvers.fast", "solvers.device", "solvers.deep"],
     ["solvers.runs"],
     ["solvers.processes", "solvers.cohorts"],
     ["solvers.store"],

@@ -168,12 +168,6 @@ def test_the_walk(capsys):
     assert names["proof"].verify() == names["proof"].factor < 1
 
 
-def test_the_page_on_the_clock():
-    names = run_page("docs/clock.md")
-    costs = names["costs"]
-    assert (costs["lognormal:1"] > costs["equal"]).all()
-
-
 def test_very_many_clients_are_run_by_cohort():
     names = run_page("docs/scale.md")
     assert names["few"].specification["by_cohort"]

@@ -16,11 +16,11 @@ from certibit.data.errors import Refusal
 from certibit.data.files.splits import split
 from certibit.data.problems import selector
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gradskip import GradSkip
+from certibit.solvers.network import Network, network_named
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
 
@@ -45,7 +45,7 @@ READERS = [
     ),
     (
         network_named,
-        [b"lan,spread=lognormal:1", b"up=1e6,latency=10ms", b"links=lognormal:0.5"],
+        [b"lan,gradient=1", b"up=1e6,latency=10ms"],
         Refusal,
         Network,
     ),

@@ -13,7 +13,7 @@ from certibit.data.problem import Problem
 from certibit.data.problems.selector import problem as problem_named
 from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Contestant, Entry, contestants
-from certibit.solvers.clock.network import Network, network_named
+from certibit.solvers.network import Network, network_named
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
@@ -70,7 +70,7 @@ def compare(
         Limits of a run that does not reach the finest target.
     network : Network or str, optional
         The network for modelled seconds, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``, or in
-        words such as ``up=1e6,down=1e7,latency=0.01,gradient=1e-3,spread=lognormal:1``.
+        words such as ``up=1e6,down=1e7,latency=0.01,gradient=1e-3``.
     store : Store, optional
         Where finished traces are kept and found again.
     strict : bool
@@ -122,8 +122,8 @@ def compare(
     until = (budget or Budget()).aimed(targets[-1], measure)
     taking_part = contestants(problem, methods)
     on = network_named(network) if isinstance(network, str) else network
-    options: dict[str, Any] = {} if on is None else {"network": on}
-    options |= {"seeds": seeds, "budget": until, "record": Record(accuracies=targets)}
+    options: dict[str, Any] = {"seeds": seeds, "budget": until}
+    options["record"] = Record(accuracies=targets)
     for contestant in taking_part:
         require_theorem(contestant.card, contestant.experiment, strict=strict)
     if processes is not None:
@@ -138,6 +138,8 @@ def compare(
             )
             for place, contestant in enumerate(taking_part)
         ]
+    if on is not None:
+        traces = [trace.timed(on) for trace in traces]
     return Comparison(problem, taking_part, tuple(traces), targets, on)
 
 

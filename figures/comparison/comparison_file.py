@@ -12,9 +12,9 @@ from certibit.data.files.archive import load_arrays, save_arrays
 from certibit.data.problem import Problem
 from certibit.data.problems.selector import problem as problem_named
 from certibit.figures.comparison.contestants import Contestant
-from certibit.solvers.clock.network import Network
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method
+from certibit.solvers.network import Network
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import specification
 from certibit.solvers.runs.trace import Trace, require_columns

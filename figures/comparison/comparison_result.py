@@ -26,8 +26,8 @@ from certibit.figures.costs import (
     spread,
 )
 from certibit.figures.text.tables import accuracy_name, json_number
-from certibit.solvers.clock.network import Network
 from certibit.solvers.method import Method
+from certibit.solvers.network import Network
 from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from certibit.figures.costs import (
     spread,
 )
 from certibit.figures.text.tables import accuracy_name, short_cost
-from certibit.solvers.clock.network import Network
+from certibit.solvers.network import Network
 from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
 from certibit.solvers.total_bits import total_text
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from certibit.figures.drawing import STYLE, require_format, write_canvas
 from certibit.figures.text.tables import accuracy_name
-from certibit.solvers.clock.network import amount
+from certibit.solvers.network import amount
 from certibit.theory.plan.crossover import fastest
 from certibit.theory.plan.planning import Plan
 

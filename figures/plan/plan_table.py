@@ -8,7 +8,7 @@ from typing import Any
 
 from certibit.data.terminal import paragraph, table
 from certibit.figures.text.tables import accuracy_name, json_number, short_cost
-from certibit.solvers.clock.network import amount
+from certibit.solvers.network import amount
 from certibit.solvers.total_bits import total_text
 from certibit.theory.plan.crossover import Reign
 from certibit.theory.plan.offers import SAMPLED_ROUNDS, Costs

@@ -12,15 +12,12 @@ from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.files.archive import Arrays
 from certibit.data.problem import Problem
-from certibit.solvers.clock.network import Network
-from certibit.solvers.clock.timed_ledger import TimedLedger
 from certibit.solvers.cohorts.client_streams import ClientStreams
 from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_parts import CohortParts
 from certibit.solvers.cohorts.cohort_world import CohortChannel, CohortOracle
 from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
 from certibit.solvers.cohorts.delayed import Delayed
-from certibit.solvers.cohorts.timed_cohorts import TimedCohortChannel, TimedCohortOracle
 from certibit.solvers.method import Method
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
@@ -58,7 +55,6 @@ class CohortLoop:
         wishes: Wishes,
         *,
         wire: bool,
-        network: Network | None = None,
     ) -> None:
         if experiment.n < 2:
             raise Refusal("by_cohort is for several clients, and there is 1")
@@ -68,14 +64,14 @@ class CohortLoop:
         noise = None if problem.noise is None else ClientStreams(seeds[0])
         x_0 = problem.x_0
         x_0 = x_0 + array_namespace(x_0).zeros((1, 1, 1), dtype=x_0.dtype, device=device(x_0))
-        world, ledger = _world(problem, network)
+        ledger = Ledger(1)
         whole = Channel(
             problem.n, experiment.compressor, np.arange(1), streams, ledger, x_0, wire,
             catch_up=wishes.catch_up,
         )  # fmt: skip
-        self._channel: CohortChannel = world[0](whole, streams, self._crowd())
+        self._channel: CohortChannel = CohortChannel(whole, streams, self._crowd())
         self._parts = CohortParts(problem)
-        self._oracle: CohortOracle = world[1](
+        self._oracle: CohortOracle = CohortOracle(
             problem, self._parts, self._channel, noise, self._method.needs.samples
         )
         template = self._channel.template
@@ -264,13 +260,6 @@ class _Model:
     def model(self, state: Any) -> Array:
         x = self.method.model(state)
         return x.rows if isinstance(x, CohortArray) else x
-
-
-def _world(problem: Problem, network: Network | None) -> tuple[tuple[Any, Any], Ledger]:
-    """Return the classes of channel and oracle, and the ledger."""
-    if network is None:
-        return (CohortChannel, CohortOracle), Ledger(1)
-    return (TimedCohortChannel, TimedCohortOracle), TimedLedger(1, network.clients(problem.n))
 
 
 def _owned(name: str, x: Any, before: Kept) -> Any:

@@ -48,10 +48,7 @@ class ServerLoop:
         wishes: Wishes,
         *,
         wire: bool,
-        network: Any = None,
     ) -> None:
-        if network is not None:
-            raise Refusal("no seconds are modelled over processes; leave the network or --mpi out")
         if wishes.catch_up:
             raise Refusal(
                 "over processes a broadcast is sent to those that it is for, and counted so; leave "

@@ -15,7 +15,7 @@ from certibit.solvers.runs.trace import require_measure
 
 ITERATIONS = 10_000_000
 """The bound on runs for which nothing else is said."""
-LIMITS = ("bits", "rounds", "iterations", "gradients", "seconds", "network_seconds")
+LIMITS = ("bits", "rounds", "iterations", "gradients", "seconds")
 """The quantities that a budget limits; a run that one of them ends has its name as its ending."""
 _SILENT_ROUNDS = 1000
 _LONGEST = 30.0
@@ -60,8 +60,6 @@ class Budget:
         a limit is not reproducible, so no store keeps the trace.
     iterations : int
         Upper bound on the iterations of every run.
-    network_seconds : float, optional
-        Modelled seconds of a run on a network.
 
     Raises
     ------
@@ -83,7 +81,6 @@ class Budget:
     squared_gradient: float | None = None
     seconds: float | None = None
     iterations: int = ITERATIONS
-    network_seconds: float | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -134,12 +131,8 @@ class Budget:
 
     @property
     def described(self) -> dict[str, Any]:
-        """Its fields as JSON values; network seconds only if they are limited."""
-        return {
-            name: limit
-            for name, limit in asdict(self).items()
-            if limit is not None or name != "network_seconds"
-        }
+        """Its fields as JSON values."""
+        return asdict(self)
 
     def require_possible(self, schedule: Schedule) -> None:
         """Refuse to wait for bits or rounds of a method that never communicates."""
@@ -164,10 +157,7 @@ class Budget:
         These are the gradients of one iteration; and of all, if only iterations and rounds end
         the runs.
         """
-        others = (
-            *(self.bits, self.gradients, self.accuracy, self.seconds),
-            self.network_seconds,
-        )
+        others = (self.bits, self.gradients, self.accuracy, self.seconds)
         counted = all(limit is None for limit in others)
         iterations = min(self.iterations, self.rounds or self.iterations) if counted else 1
         several = method.steps_of_a_round
@@ -204,7 +194,7 @@ class Budget:
 
         ``since`` is the work at which the measure last made progress.
         """
-        others = (self.bits, self.rounds, self.gradients, self.seconds, self.network_seconds)
+        others = (self.bits, self.rounds, self.gradients, self.seconds)
         if self.accuracy is None or any(limit is not None for limit in others):
             return np.zeros_like(work)
         end = np.maximum(since / (1 - STAGNANT_SHARE), PATIENCE)
@@ -227,8 +217,6 @@ class Budget:
             used["gradients"] = point["gradients"] / self.gradients
         if self.seconds is not None:
             used["seconds"] = point["elapsed"] / self.seconds
-        if self.network_seconds is not None:
-            used["network_seconds"] = point["seconds"] / self.network_seconds
         if self.accuracy is not None:
             now = point[self.measure]
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,7 +10,6 @@ from certibit.data.errors import Refusal
 from certibit.data.own.description import description
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
-from certibit.solvers.clock.network import Network
 from certibit.solvers.libraries import fitting_library, transfer
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
@@ -43,7 +42,6 @@ def simulate(
     checkpoint: Checkpoint | None = None,
     callback: Callback | None = None,
     keep_model: bool = False,
-    network: Network | None = None,
     by_cohort: bool = False,
     catch_up: bool = False,
     loop: Callable[..., BatchLoop] | None = None,
@@ -78,9 +76,6 @@ def simulate(
         end if it returns true.
     keep_model : bool
         Whether the trace stores the last model of every run as ``x``.
-    network : Network, optional
-        The network whose seconds the trace has as a column. Such a run is on the host, without
-        compiled code.
     by_cohort : bool
         Compute and hold the clients of every cohort only, those of a large cohort in blocks that
         fit the cache, one run at a time: the same trace, up to the rounding of sums, but for the
@@ -104,19 +99,13 @@ def simulate(
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
-        dtype=dtype, keep_model=keep_model, network=network, by_cohort=by_cohort,
-        catch_up=catch_up,
+        dtype=dtype, keep_model=keep_model, by_cohort=by_cohort, catch_up=catch_up,
     )  # fmt: skip
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
     if by_cohort and library != "numpy":
         raise Refusal(f"by_cohort is for numpy, and {library} is asked for; leave one of them out")
-    if budget.network_seconds is not None and network is None:
-        raise Refusal(
-            f"a budget of {budget.network_seconds:g} seconds on a network, and there is none; give "
-            "network="
-        )
     if callback is None:
         budget.require_days(method, problem)
     tell = progress or (lambda fraction: None)
@@ -132,7 +121,7 @@ def simulate(
         require_memory_of_runs(experiment, len(batches[0][0]))
     with quiet_machine():
         for number, (some, part, own_seeds) in enumerate(batches):
-            going = loop(part, own_seeds, wishes, wire=wire, network=network)
+            going = loop(part, own_seeds, wishes, wire=wire)
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
             end = going.finish(
                 lambda fraction, done=done, share=share: tell(done + share * fraction),  # type: ignore[misc]
@@ -197,7 +186,6 @@ def specification(
     library: str | None = None,
     dtype: str = "float64",
     keep_model: bool = False,
-    network: Network | None = None,
     by_cohort: bool = False,
     catch_up: bool = False,
 ) -> dict[str, object]:
@@ -207,7 +195,7 @@ def specification(
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     if library is None:
-        on_host = wire or by_cohort or network is not None
+        on_host = wire or by_cohort
         size = experiment.n * experiment.d * len(run_seeds)
         library = "numpy" if on_host else fitting_library(size)
     return {
@@ -221,7 +209,6 @@ def specification(
         "library": library,
         "dtype": dtype,
         **({"keep_model": True} if keep_model else {}),
-        **({"network": network.described} if network else {}),
         **({"by_cohort": True} if by_cohort else {}),
         **({"catch_up": True} if catch_up else {}),
     }

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import is_numpy
 from certibit.data.problem import Problem
-from certibit.solvers.clock.network import Network
-from certibit.solvers.clock.timed_world import timed_world
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.points import Points, Wishes
@@ -44,15 +42,10 @@ class Loop:
         wishes: Wishes,
         *,
         wire: bool,
-        network: Network | None = None,
     ) -> None:
         started = time.perf_counter()
         self._wishes, self._method = wishes, experiment.method
-        self._channel, self._oracle = (
-            simulated_world(experiment, seeds, wire)
-            if network is None
-            else timed_world(experiment, seeds, wire, network)
-        )
+        self._channel, self._oracle = simulated_world(experiment, seeds, wire)
         self._channel = replace(self._channel, catch_up=wishes.catch_up)
         self._on_host = is_numpy(self._channel.template)
         x = copy_of(self._channel.template)
@@ -67,8 +60,7 @@ class Loop:
         self._points = Points(self.now, wishes, started)
         self._points.watch(experiment.problem)
         self.now.settle = lambda: self._points.settle(self._method, self._oracle.problem)
-        if network is None:
-            self._channel, self._oracle = world_of_runs(self._channel, self._oracle)
+        self._channel, self._oracle = world_of_runs(self._channel, self._oracle)
 
     def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
         """Go on until no run is left; return what they carry then.

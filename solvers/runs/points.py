@@ -24,7 +24,7 @@ from certibit.solvers.runs.passages import (
     smoothness_of,
     whole_gradient,
 )
-from certibit.solvers.runs.trace import MODELLED, Column, require_no_negative_gap
+from certibit.solvers.runs.trace import Column, require_no_negative_gap
 from certibit.solvers.state import copied, copy_of, narrow, take, taken
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
@@ -130,8 +130,6 @@ class Points:
             over |= now.ledger.reached("uplink_bits", runs, budget.bits * n)
         if budget.gradients is not None:
             over |= now.ledger.reached("gradients", runs, budget.gradients * n)
-        if budget.network_seconds is not None:
-            over |= now.ledger.reached("seconds", runs, budget.network_seconds)
         if budget.rounds is not None:
             over |= now.rounds[runs] >= budget.rounds
         self.closed[runs[over]] = True
@@ -248,7 +246,6 @@ class Points:
             "distance": host(squared_norm(x - problem.x_star))[0, 0],
             "squared_gradient": slope,
             "lyapunov": lyapunov,
-            **{name: spent[name] for name in MODELLED if name in spent},
         }
 
     def _record(self, point: _Point, method: Method, problem: Problem) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from certibit.data.errors import DamagedFileError, Refusal
 from certibit.data.files.archive import load_arrays, save_arrays
 from certibit.data.files.cache import write_atomically
+from certibit.solvers.network import Network
 from certibit.solvers.total_bits import bits_name, require_weight, total_bits
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ COLUMNS = {
 }
 
 SECONDS = "seconds"
-MODELLED = {SECONDS: "seconds on the network of the run, modelled"}
-"""The columns that only a run on a network has."""
+MODELLED = {SECONDS: "seconds on a network, modelled"}
+"""The columns that only a trace has whose bits and rounds were turned into seconds."""
 
 MEASURES = {"gap": "f - f*", "squared_gradient": "|grad f|^2"}
 """The columns that a run can aim at a small value of, as tables write them."""
@@ -67,11 +68,11 @@ class Trace:
         record, wire, array library and dtype; under ``origin`` the versions, the commit of a
         checkout and the storage of the data. It can be written as JSON.
     columns : mapping
-        One array per name in ``COLUMNS``, and "seconds" of a run on a network; one entry per
-        recorded point, sorted by run.
+        One array per name in ``COLUMNS``, and "seconds" by :meth:`timed`; one entry per recorded
+        point, sorted by run.
     ending : tuple of str
         What ended each run: "bits", "rounds", "gradients", "gap", "squared_gradient", "seconds",
-        "network_seconds", "iterations", "callback", "stagnated" or "diverged".
+        "iterations", "callback", "stagnated" or "diverged".
     x : array of shape (1, d, R) or None
         The last model of every run, if it was asked for.
 
@@ -128,6 +129,12 @@ class Trace:
     def total_bits(self, downlink: float) -> Column:
         """Return the bits sent plus ``downlink`` times those received, at every recorded point."""
         return total_bits(self.columns["uplink_bits"], self.columns["downlink_bits"], downlink)
+
+    def timed(self, network: Network) -> "Trace":
+        """Return the trace with the column "seconds", modelled on a network."""
+        counted = ("uplink_bits", "downlink_bits", "rounds", "gradients")
+        seconds = network.seconds(*(self.columns[name] for name in counted))
+        return replace(self, columns={**self.columns, SECONDS: seconds})
 
     def bits_to(
         self, accuracy: float, downlink: float = 0.0, measure: str | None = None

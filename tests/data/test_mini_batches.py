@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 
 from certibit import (
-    PAGE,
-    SCAFFOLD,
     SGD,
     Budget,
-    Experiment,
     LeastSquares,
     MiniBatch,
-    Network,
     OutsideTheoremWarning,
     Refusal,
     plan,
@@ -25,7 +21,6 @@ from certibit import (
 )
 from certibit.data import batch_rows, mini_batch
 from certibit.data.batch_rows import GatheredRows, rows_of_batch
-from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.tape import Tape
 from certibit.theory.checks.problem.mini_batches import (
     batches_as_stated,
@@ -275,26 +270,6 @@ def test_misfits_are_refused_in_a_sentence(selector, choice, sentence):
 
 
 WHOLE = {"by_cohort": False}
-
-
-@pytest.mark.parametrize("by_cohort", [False, True])
-def test_seconds_of_a_network_are_those_of_the_rows(by_cohort):
-    """A batch of 4 of 63 rows takes 4/63 of the seconds of an exact gradient, on every client."""
-    solved = problem("breast-cancer@9:nonconvex:batch=4")
-    network = Network(1e300, 1e300, 0.0, gradient=63.0, spread="lognormal:1")
-    options = {"seeds": 2, "budget": Budget(rounds=5), "network": network, "by_cohort": by_cohort}
-    slowest = network.clients(9).gradient.max() / 63
-    for method, rows in ((SGD(0.1), 5 * 4), (PAGE(gamma=1e-5, p=1e-9), 63 + 5 * 2 * 4)):
-        trace = run(method, solved, **options)
-        np.testing.assert_allclose(trace.final("seconds"), slowest * rows, rtol=1e-12)
-    some = SCAFFOLD(K=3, eta_l=0.01, eta_g=1.0, m=2)
-    found = [
-        simulate(Experiment.of(some, solved), **{**options, "by_cohort": way})
-        for way in (by_cohort, False)
-    ]
-    seconds, expected = (trace.columns["seconds"] for trace in found)
-    np.testing.assert_allclose(seconds, expected, rtol=1e-12)
-    assert np.all(seconds[1::6] > 0)
 
 
 def test_plans_of_mini_batches_are_refused():

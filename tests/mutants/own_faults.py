@@ -41,7 +41,7 @@ OF_USERS = (
 LEAVING = (
     "certibit/cli/commands/asynchronous.py", "certibit/cli/commands/count.py",
     "certibit/cli/commands/deep.py", "certibit/cli/commands/discover.py", "data/deep/",
-    "data/mapped/", "figures/deep/", "solvers/clock/", "solvers/deep/", "solvers/events/",
+    "data/mapped/", "figures/deep/", "solvers/deep/", "solvers/events/",
     "solvers/fast/", "theory/asynchronous/", "theory/discover/", "theory/tool/",
 )  # fmt: skip
 """Extensions that are being taken out."""

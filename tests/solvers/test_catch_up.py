@@ -8,7 +8,6 @@ from test_cohorts import QUADRATIC, fitted
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
-from certibit.solvers.clock.network import Network
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.processes.rank_loops import ServerLoop
 from certibit.solvers.runs.budget import Budget, Record
@@ -34,26 +33,15 @@ def runs(name, **more):
     return simulate(experiment, **options), simulate(experiment, catch_up=True, **options)
 
 
-@pytest.mark.parametrize("more", [{}, {"by_cohort": True}, {"wire": True}, {"network": Network()}])
+@pytest.mark.parametrize("more", [{}, {"by_cohort": True}, {"wire": True}])
 @pytest.mark.parametrize("name", VECTORS)
 def test_what_the_cohort_receives_and_what_all_do(name, more):
     published, caught_up = runs(name, **more)
     for trace, numbers in zip((published, caught_up), VECTORS[name][1:], strict=True):
         bits = 32 * numbers * trace.columns["rounds"]
         np.testing.assert_allclose(trace.columns["downlink_bits"], bits, rtol=1e-12)
-    for column in set(published.columns) - {"downlink_bits", "seconds"}:
+    for column in set(published.columns) - {"downlink_bits"}:
         np.testing.assert_array_equal(published.columns[column], caught_up.columns[column])
-    if "network" in more and name != "tamuna":  # which sends less then
-        later = caught_up.columns["seconds"] - published.columns["seconds"]
-        assert (later[published.columns["rounds"] > 0] > -1e-12).all()
-
-
-def test_the_cohorts_count_and_take_the_same_seconds():
-    network = {"network": Network(1e3, 1e4, 0.01, 0.1, spread="lognormal:1")}
-    for name in VECTORS:
-        _, plain = runs(name, **network)
-        _, few = runs(name, by_cohort=True, **network)
-        np.testing.assert_allclose(few.columns["seconds"], plain.columns["seconds"], rtol=1e-12)
 
 
 def test_planted_a_second_broadcast_that_is_counted_again_is_seen(monkeypatch):

@@ -18,7 +18,6 @@ from certibit.data.noise import Uniform
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.solvers.clock.network import Network
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Every, Method, Needs
 from certibit.solvers.methods.episode import EPISODE
@@ -103,14 +102,6 @@ def test_every_method(tmp_path, name, wire):
         experiment, tmp_path / "trace.npz", seeds=3, budget=Budget(rounds=40), wire=wire,
         record=Record(1, 3),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["locodl", "tamuna"])
-def test_runs_with_a_clock(tmp_path, name):
-    sent = compressor(COMPRESSORS[METHODS[name].method.needs.compressor][0])
-    experiment = Experiment.of(parameters(name, QUADRATIC, sent), QUADRATIC, sent)
-    network = Network(gradient=0.01, spread="lognormal:1")
-    check(experiment, tmp_path / "trace.npz", seeds=3, budget=Budget(rounds=40), network=network)
 
 
 @pytest.mark.long(keep=4)

@@ -1,15 +1,14 @@
-"""Runs by cohort have the stochastic gradients, seconds and Lyapunov functions of all clients."""
+"""Runs by cohort have the stochastic gradients and Lyapunov functions of all clients."""
 
 import warnings
 
 import numpy as np
 import pytest
-from test_cohorts import QUADRATIC, assert_close, fitted
+from test_cohorts import assert_close, fitted
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
-from certibit.solvers.clock.network import Network
-from certibit.solvers.cohorts import cohort_loop, timed_cohorts
+from certibit.solvers.cohorts import cohort_loop
 from certibit.solvers.cohorts.client_streams import ClientStreams
 from certibit.solvers.cohorts.crowd import Crowd
 from certibit.solvers.compressors.selector import compressor
@@ -25,8 +24,6 @@ NOISY = {
     "again": "breast-cancer@9:nonconvex:batch=4:replacement",
 }
 DOWN = {"unbiased": "natural", "contractive": "top-k:3"}
-TIMED = {"scaffold": None, "tamuna": None, "5gcs-cc": "rand-k:2", "diana": "rand-k:2",
-         "locodl": "rand-k:2", "ef21p-diana": "two-way(rand-k:2;top-k:3)"}  # fmt: skip
 
 
 @pytest.mark.long(keep=6)
@@ -49,21 +46,6 @@ def test_stochastic_gradients_are_those_of_all_clients(method, sent, law, at_onc
     experiment = Experiment.of(method, problem(NOISY[law]), sent and compressor(sent))
     options = {"seeds": 2, "budget": Budget(rounds=6)}
     expected = simulate(experiment, **options)
-    assert_close(simulate(experiment, by_cohort=True, **options), expected)
-
-
-@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 10])
-@pytest.mark.parametrize(
-    "name", ["scaffold", "tamuna", "5gcs-cc", "diana", "locodl", "ef21p-diana"]
-)
-def test_the_clock_is_that_of_all_clients(name, at_once, monkeypatch):
-    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
-    words = TIMED[name]
-    experiment = fitted(name, QUADRATIC, words and compressor(words))
-    network = Network(1e3, 1e4, 0.01, 0.1, spread="lognormal:1", links="lognormal:0.5")
-    options = {"seeds": 2, "budget": Budget(rounds=9), "network": network}
-    expected = simulate(experiment, **options)
-    assert "seconds" in expected.columns
     assert_close(simulate(experiment, by_cohort=True, **options), expected)
 
 
@@ -100,11 +82,6 @@ def fault_in_noise(patch):
     )
 
 
-def fault_in_clock(patch):
-    """All clients take part in a message, not those of the cohort."""
-    patch.setattr(timed_cohorts, "_entries", lambda crowd, d, mask: np.full((crowd.n, 1), d))
-
-
 def fault_in_sums(patch):
     """The last block is left out."""
     right = Crowd.walk
@@ -115,7 +92,6 @@ def fault_in_sums(patch):
     ("fault", "test"),
     [
         (fault_in_noise, "noise"),
-        (fault_in_clock, "clock"),
         (fault_in_sums, "sums"),
     ],
 )
@@ -123,7 +99,6 @@ def test_planted_faults_are_seen(fault, test, monkeypatch):
     episode = CLIPPING["episode"].method(eta=0.05, gamma=0.1, I=3, S=4)
     arguments = {
         "noise": (test_stochastic_gradients_are_those_of_all_clients, episode, None, "rows", 60),
-        "clock": (test_the_clock_is_that_of_all_clients, "scaffold", 10),
         "sums": (test_lyapunov_functions_are_those_of_all_clients, "scaffold", 10),
     }
     check, *given = arguments[test]

@@ -8,7 +8,6 @@ import pytest
 
 from certibit import EF21, Budget, Quadratic, run
 from certibit.data.errors import Refusal
-from certibit.solvers.clock.network import network_named
 from certibit.solvers.compressors.selection import TopK
 from certibit.solvers.compressors.wire import Float32, Index, Layout, Level, Shared
 
@@ -81,7 +80,6 @@ def trace(sent, **options):
 WORLDS = {
     "plain": {},
     "wire": {"wire": True},
-    "network": {"network": network_named("lan")},
     "strict": {"library": "array-api-strict"},
     "by cohort": {"by_cohort": True},
 }

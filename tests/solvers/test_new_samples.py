@@ -13,7 +13,6 @@ from certibit.data.mini_batch import MiniBatch
 from certibit.data.noise import Rademacher, Uniform
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
-from certibit.solvers.clock.network import Network
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import UNNAMED, Every
 from certibit.solvers.runs.budget import Budget
@@ -45,7 +44,7 @@ CASES = [
     if kind == "rows, convex" or fits_nonconvex(CARDS[name].method.needs)
 ]
 
-WORLDS = {"by_cohort": True, "library": "array-api-strict", "network": Network(gradient=0.1)}
+WORLDS = {"by_cohort": True, "library": "array-api-strict"}
 UNNAMED_CASES = [case for case in CASES if not CARDS[case[0]].method.needs.samples]
 
 
@@ -135,7 +134,7 @@ def test_runs_are_others_than_those_of_exact_gradients(name, kind):
     [(world, *case) for world, case in product(WORLDS, UNNAMED_CASES)],
 )
 def test_every_world_draws_the_same(world, name, kind):
-    """Clients by cohorts or in blocks, on a device, and with a clock, which runs step by step."""
+    """Clients by cohorts or in blocks, and on a device."""
     experiment, options = experiment_of(name, kind), {"seeds": 2, "budget": Budget(rounds=8)}
     found = simulate(experiment, **{world: WORLDS[world]}, **options)
     expected = simulate(experiment, **options)

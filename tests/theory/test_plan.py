@@ -1,7 +1,6 @@
 """A plan is what theorems promise, ranked by a stated model of the network."""
 
 import json
-import math
 import re
 from dataclasses import astuple, replace
 from time import process_time
@@ -9,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import scipy
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
@@ -18,7 +16,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.figures.plan.plan_drawing import draw_map
-from certibit.solvers.clock.network import NETWORKS, Network, amount, network_named, read_amount
+from certibit.solvers.network import NETWORKS, Network, amount, network_named, read_amount
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.catalogue import CARDS
@@ -98,26 +96,6 @@ def test_what_is_measured_costs_less_than_what_is_promised(made):
         (offer,) = [offer for offer in made.offers if offer.name == name]
         assert costs.rounds <= offer.promised.rounds
         assert costs.up <= offer.promised.up
-
-
-def test_a_round_takes_as_long_as_its_slowest_client(made):
-    """The last quantile of four is 7/8; the fastest costs by hand are those of all alike."""
-    slow = math.exp(0.5 * scipy.special.ndtri(7 / 8))
-    for spread, gradient in (((0.4, 0.1, 0.2, 0.3), 0.4), ("lognormal:0.5", 0.02 * slow)):
-        network = Network(1e6, 1e7, 0.05, gradient=0.02, spread=spread, links="lognormal:0.5")
-        found = made.on(network)
-        seconds = [
-            o.promised.up * slow / 1e6
-            + o.promised.down * slow / 1e7
-            + 0.1 * o.promised.rounds
-            + gradient * o.promised.gradients
-            for o in found.offers
-        ]
-        assert seconds == sorted(seconds)
-        shown = [o.promised.seconds(found.network) for o in found.offers]
-        assert shown == pytest.approx(seconds, rel=1e-12)
-        again = plan(PROBLEM, target=1e-3, network=network, methods=["gd"])
-        assert again.network == found.network
 
 
 def test_what_is_promised_is_paid_from_the_start_on():

@@ -12,7 +12,6 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem, is_strongly_convex
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.solvers.backend import mean, squared_norm
-from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as compressor_named
 from certibit.solvers.libraries import host
@@ -55,7 +54,6 @@ def run(
     keep_model: bool = False,
     card: Card | None = None,
     strict: bool = False,
-    network: Network | str | None = None,
     by_cohort: bool = False,
     catch_up: bool = False,
 ) -> Trace:
@@ -95,9 +93,6 @@ def run(
         The card of the method; by default that of the catalogue, if there is one.
     strict : bool
         Whether parameters outside every theorem are refused, and methods without a theorem.
-    network : Network or str, optional
-        The network, or its name, whose modelled seconds the trace has as a column. Such a run is
-        on the host, without compiled local steps.
     by_cohort : bool
         Compute and hold the clients of every cohort only, one run at a time; for very many clients.
         Large cohorts, and all clients where there are no cohorts, are computed in blocks.
@@ -160,7 +155,6 @@ def run(
         progress=progress,
         callback=callback,
         keep_model=keep_model,
-        network=network_named(network) if isinstance(network, str) else network,
         by_cohort=by_cohort,
         catch_up=catch_up,
     )

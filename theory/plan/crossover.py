@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.solvers.clock.network import Network
+from certibit.solvers.network import Network
 from certibit.theory.plan.offers import Offer
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from certibit.data.errors import Refusal
 from certibit.data.noise import require_whole_gradients
 from certibit.data.problem import Problem, is_strongly_convex
-from certibit.solvers.clock.network import Network, network_named
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.network import Network, network_named
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.trace import MEASURES, require_measure
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
@@ -37,7 +37,7 @@ class Plan:
         Of what: "gap", f - f*, or "squared_gradient", the mean of |grad f|^2 over the steps; for
         (L0, L1)-smooth functions the square of the mean of |grad f|.
     network : Network
-        What seconds are modelled on: the link and the speed of the slowest client.
+        What seconds are modelled on.
     offers : tuple of Offer
         The best rule of every method with every compressor, the fastest first.
 
@@ -63,8 +63,7 @@ class Plan:
 
     def on(self, network: Network) -> "Plan":
         """Return the same offers ranked on another network."""
-        on = network.slowest(self.problem.n)
-        return replace(self, network=on, offers=_ranked(self.offers, on))
+        return replace(self, network=network, offers=_ranked(self.offers, network))
 
     def crossover(self) -> tuple[Reign, ...]:
         """Return the fastest offer by promise for every uplink, from slow to fast uplinks."""
@@ -120,7 +119,7 @@ def plan(
         convex problem, and else the latter.
     network : Network or str
         What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``, or in
-        words such as ``lan,spread=lognormal:1``. The slowest client counts, as in the plan.
+        words such as ``lan,gradient=1``.
     methods : sequence of str, optional
         Names of the catalogue, or ``path/to/file.py`` with a card; by default, all methods with
         theorems for such problems.
@@ -156,7 +155,6 @@ def plan(
             f"the target {MEASURES[measure]} = {target:g}; give one between 0 and {start:.3g}"
         )
     on = network_named(network) if isinstance(network, str) else network
-    on = on.slowest(problem.n)
     every = METHODS if measure == "gap" else CARDS
     cards = every.values() if methods is None else [find_card(name) for name in methods]
     sent = (

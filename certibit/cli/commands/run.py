@@ -48,12 +48,6 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     end = parser.add_mutually_exclusive_group()
     end.add_argument("--bits", type=float, help="end a run once BITS bits are sent per client")
     add_until(end)
-    parser.add_argument(
-        "--network-seconds",
-        type=float,
-        metavar="TIME",
-        help="end a run after this modelled time on the network",
-    )
     add_limits(parser)
     add_parameters(parser)
     add_downlink_weight(parser)
@@ -98,20 +92,15 @@ def run_method(chosen: argparse.Namespace) -> None:
         raise Refusal("--by-cohort is of one process; leave it or --mpi out")
     ranks = _ranks() if chosen.mpi else None
     _require_fine(chosen)
-    weight = read_downlink_weight(chosen)
+    weight, network = read_downlink_weight(chosen), read_network(chosen)
     card, experiment = read_experiment(chosen)
     until, measure = read_until(chosen, experiment.problem)
     budget = read_limits(chosen).aimed(until, measure)
     if chosen.bits is not None:
         budget = replace(read_limits(chosen), bits=chosen.bits)
-    if chosen.network_seconds is not None:
-        aimed = (chosen.bits, chosen.until, chosen.until_gradient) != (None, None, None)
-        limits = budget if aimed else read_limits(chosen)
-        budget = replace(limits, network_seconds=chosen.network_seconds)
     require_theorem(card, experiment, strict=chosen.strict)
     options = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
-    options |= {"network": read_network(chosen), "by_cohort": chosen.by_cohort,
-                "catch_up": chosen.catch_up}  # fmt: skip
+    options |= {"by_cohort": chosen.by_cohort, "catch_up": chosen.catch_up}
 
     def work(simulated: Callable[..., Trace]) -> Trace:
         library = "numpy" if chosen.mpi else chosen.library
@@ -127,6 +116,8 @@ def run_method(chosen: argparse.Namespace) -> None:
         trace = ranks.simulated(experiment, work, seeds=chosen.seeds)
         if trace is None:
             return
+    if network is not None:
+        trace = trace.timed(network)
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:

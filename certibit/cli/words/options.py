@@ -12,9 +12,9 @@ from certibit.data.problem import Problem
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.data.problems.selector import KAPPA, problem
-from certibit.solvers.clock.network import NETWORKS, Network, network_named, read_amount
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.network import NETWORKS, Network, network_named, read_amount
 from certibit.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import require_weight
@@ -79,7 +79,7 @@ def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
         "--network",
         default=default,
         help=f"network whose time is modelled: {', '.join(NETWORKS)}, or its rates and "
-        "times, such as up=1e6,down=1e8,latency=0.01,gradient=1e-3,spread=lognormal:1",
+        "times, such as up=1e6,down=1e8,latency=0.01,gradient=1e-3",
     )
     parser.add_argument(
         "--uplink", metavar="RATE", help="rate from a client to the server, such as 1Mbit"
