@@ -60,8 +60,6 @@ LEVELS = [
     ["theory.checks.channel"],
     ["theory.checks.method", "theory.checks.theorem"],
     ["theory.checks", "theory.exact", "theory.export"],
-    ["theory.tool.draws", "theory.tool.traces"],
-    ["theory.tool"],
     ["theory.chains", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.relaxed"],
     ["theory.plan", "theory.audit.normalised_ef21"],
@@ -122,7 +120,6 @@ EXTENSIONS = {
     "processes": ["solvers.processes"],
     "deep": ["data.deep", "solvers.deep", "figures.deep", "certibit.cli.commands.deep"],
     "cohorts": ["solvers.cohorts"],
-    "tool": ["theory.tool"],
     "estimator": ["certibit.estimator"],
     "attained": [
         "theory.exact",

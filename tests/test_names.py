@@ -149,7 +149,7 @@ def test_names_in_docstrings(room):
         (wrong_words, "`certibit chain ef21 --steps 3`", "`certibit certify ef21 --steps 3`"),
         (wrong_words, "    $ certibit run \\\n  --wire\n", "    $ certibit run \\\n  --export\n"),
         (wrong_words, "certibit lists", "`certibit atlas`"),
-        (wrong_options, "`--quick`, `--tool`", "`--export`"),
+        (wrong_options, "`--quick`, `--all`", "`--export`"),
     ],
 )
 def test_a_name_that_is_gone_is_seen(search, right, wrong):

@@ -34,7 +34,6 @@ _TELLING = (
     "rests without gradients",
     "bits counted are bits sent",
     "the server uses only what was sent",
-    "runs as plain ones",
     "moments of C(x) - constants",
     "L_i, L_f, mu and eigenvalues",
     "L0, L1, kappa and rho",
@@ -62,7 +61,6 @@ def describe_examination(found: Examination, view: str, every: bool = False) -> 
             *theorems,
             *([_unpromised(found)] if found.unpromised else []),
             checks,
-            *([f"Certibit itself\n{_verdicts(found.tool)}"] if found.tool else []),
             _summary(found, every),
         ]
     )
@@ -227,7 +225,6 @@ def examination_summary(found: Examination) -> dict[str, Any]:
         "holds": found.holds,
         "unpromised": found.unpromised,
         "sound": [verdict_summary(verdict) for verdict in found.sound],
-        "tool": [verdict_summary(verdict) for verdict in found.tool],
         "theorems": [
             {
                 "title": None if promised.theorem is None else promised.theorem.title,

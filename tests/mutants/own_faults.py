@@ -42,7 +42,7 @@ LEAVING = (
     "certibit/cli/commands/asynchronous.py", "certibit/cli/commands/count.py",
     "certibit/cli/commands/deep.py", "certibit/cli/commands/discover.py", "data/deep/",
     "data/mapped/", "figures/deep/", "solvers/deep/", "solvers/events/",
-    "solvers/fast/", "theory/asynchronous/", "theory/discover/", "theory/tool/",
+    "solvers/fast/", "theory/asynchronous/", "theory/discover/",
 )  # fmt: skip
 """Extensions that are being taken out."""
 UNENDED = 90

@@ -22,7 +22,6 @@ KINDS = {
     "theory/certificates/": ("certificates", 14),
     "theory/exact/": ("certificates", 0),
     "theory/checks/": ("checks", 14),
-    "theory/tool/": ("checks", 0),
     "theory/audit/": ("audit", 6),
     "theory/plan/": ("other", 0),
     "theory/": ("theorems", 0),

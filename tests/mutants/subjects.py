@@ -1,12 +1,12 @@
-"""The quick form of `certibit check --tool`: the command lines that a fault is shown to."""
+"""The quick form of `certibit check`: the command lines that a fault is shown to."""
 
 import io
 import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 
-QUICK = ["--kappa", "30", "--seeds", "2", "--until", "1e-3", "--tool"]
-"""Fewer and shorter runs; the checks are all those of the command, also of certibit itself."""
+QUICK = ["--kappa", "30", "--seeds", "2", "--until", "1e-3"]
+"""Fewer and shorter runs; the checks are all those of the command."""
 
 WITH_RULES = {
     "locodl rand-k:2": ["paper", "balanced"],

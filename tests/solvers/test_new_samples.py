@@ -23,7 +23,6 @@ from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.simulation.tape import Tape
 from certibit.theory.checks.channel.walk import Wrapped, with_pace
-from certibit.theory.tool.traces.replay import recorded
 
 
 def fits_nonconvex(needs):
@@ -170,16 +169,6 @@ def test_an_oracle_that_forgets_a_sample_is_seen(name, fault, monkeypatch):
     assert all_new(noted(experiment))
     monkeypatch.setattr(Oracle, "drawn", fault(Oracle.drawn))
     assert not all_new(noted(experiment))
-
-
-@pytest.mark.long(keep=1)
-@pytest.mark.parametrize("kind", ["noise", "rows"])
-def test_a_plain_run_sees_noise_that_is_left_out(kind, monkeypatch):
-    """The check of traces draws samples by loops of its own."""
-    experiment = experiment_of("gd", kind)
-    assert recorded(experiment).holds
-    monkeypatch.setattr(Oracle, "drawn", exact_once(Oracle.drawn))
-    assert not recorded(experiment).holds
 
 
 @pytest.mark.parametrize("law", [MiniBatch(1, True), Uniform(0.3), Rademacher(0.3)], ids=str)

@@ -52,7 +52,6 @@ from certibit.theory.theorem import (
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
-_TOOL = "certibit.theory.tool.tool_checks"
 _DESCENTS = "certibit.theory.descent.certified_descent"
 _CERTIFICATES = "certibit.theory.descent.certified_promise"
 
@@ -72,8 +71,6 @@ class Examination:
     promised : tuple of Promised
         One for each theorem; if none is met, one more without a theorem. A method that has no
         theorem gets the one that a certificate with a searched potential proves.
-    tool : tuple of Verdict
-        What was checked of certibit itself, if that was asked for.
     unpromised : str
         Why nothing is promised of a method without a theorem; or which promises are checked where
         gradients are stochastic.
@@ -84,15 +81,14 @@ class Examination:
     --------
     >>> from certibit import GD, Quadratic, check
     >>> found = check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
-    >>> found.holds, len(found.promised), len(found.verdicts) > 10, found.tool
-    (True, 3, True, ())
+    >>> found.holds, len(found.promised), len(found.verdicts) > 10
+    (True, 3, True)
     """
 
     method: Method
     setting: Setting
     sound: tuple[Verdict, ...]
     promised: tuple[Promised, ...]
-    tool: tuple[Verdict, ...] = ()
     unpromised: str = ""
     with_noise: bool = False
 
@@ -100,7 +96,7 @@ class Examination:
     def verdicts(self) -> tuple[Verdict, ...]:
         """All verdicts."""
         of_theorems = (v for promised in self.promised for v in promised.verdicts)
-        return (*self.sound, *of_theorems, *self.tool)
+        return (*self.sound, *of_theorems)
 
     @property
     def holds(self) -> bool:
@@ -138,7 +134,6 @@ def check(
     seconds: float | None = None,
     downlink: float = 0.0,
     strict: bool = False,
-    tool: bool = False,
 ) -> Examination:
     """Check a method, its compressor and a problem against theorems, bills and exact identities.
 
@@ -197,7 +192,7 @@ def check(
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
     if not is_convex(experiment):
-        return conducted(card, experiment, tool=tool)
+        return conducted(card, experiment)
     return examine(
         card,
         experiment,
@@ -208,7 +203,6 @@ def check(
         downlink=downlink,
         beyond=True,
         strict=strict,
-        tool=tool,
     )
 
 
@@ -223,7 +217,6 @@ def examine(
     downlink: float = 0.0,
     beyond: bool = False,
     strict: bool = False,
-    tool: bool = False,
     tell: Tell = lambda text: None,
 ) -> Examination:
     """Check everything about a method on a problem.
@@ -245,8 +238,6 @@ def examine(
         a rule.
     strict : bool
         Whether parameters that no theorem covers are refused.
-    tool : bool
-        Whether certibit itself is checked as well.
     tell : callable
         Told what is being checked.
 
@@ -260,7 +251,7 @@ def examine(
     if strict and card.theorems:
         require_theorem(card, experiment)
     if experiment.problem.noise is not None:
-        return conducted(card, experiment, tool=tool)
+        return conducted(card, experiment)
     measure_at_start(experiment.problem, "gap")  # a run that starts at the solution shows nothing
     by_rule = by_rule and bool(card.rules)
     tell("soundness")
@@ -303,14 +294,10 @@ def examine(
             found.append(
                 check_convex_promise(convex, card, experiment, budget, rule, by_rule, beyond)
             )
-    of_tool: tuple[Verdict, ...] = ()
-    if tool:
-        tell("certibit itself")
-        of_tool = _of_the_tool(card, experiment)
-    return Examination(method, setting, sound, tuple(found), of_tool, unpromised)
+    return Examination(method, setting, sound, tuple(found), unpromised)
 
 
-def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) -> Examination:
+def conducted(card: Card, experiment: Experiment[Any]) -> Examination:
     """Check a method on a problem that is not strongly convex, or has stochastic gradients.
 
     A method without theorems about descents has that of a certificate, if one is found; so has one
@@ -359,7 +346,6 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         *_compressors_checked(sent, experiment.d),
         *problem_checks(experiment.problem),
     )
-    of_tool = _of_the_tool(card, experiment) if tool else ()
     unknown = (
         "" if bounded else "; the variance of its gradients has no bound: no descent is checked"
     )
@@ -376,7 +362,6 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         setting,
         sound,
         (),
-        of_tool,
         f"{experiment.problem.name} {kind}{checked}",
         bool(factors),
     )
@@ -415,15 +400,6 @@ def _identities(card: Card) -> tuple[Verdict, ...]:
     """Hold a method against those that it is equal to, if its card names any."""
     problem = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])
     return (identities(card, problem),) if card.identities else ()
-
-
-def _of_the_tool(card: Card, experiment: Experiment[Any]) -> tuple[Verdict, ...]:
-    """Return the verdicts of the extension that checks certibit itself."""
-    checks = extension(_TOOL)
-    if checks is None:
-        raise Refusal(f"{_TOOL} is not installed; check without the checks of certibit itself")
-    verdicts: tuple[Verdict, ...] = checks.tool_checks(card, experiment)
-    return verdicts
 
 
 def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], str]:

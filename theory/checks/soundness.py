@@ -1,4 +1,4 @@
-"""Checks that need no theorem: of the method, its messages and its whole runs.
+"""Checks that need no theorem: of the method and its messages.
 
 They apply to methods without a theorem, too. A method that does not need strong convexity must be
 stationary where all gradients vanish.
@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from certibit.solvers.registry import extension
-from certibit.solvers.runs.points import RecordedPotential
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.theory.card import Card
-from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.unsent import unsent
 from certibit.theory.checks.channel.untold import untold
@@ -36,7 +33,6 @@ from certibit.theory.checks.method.conduct import (
 )
 from certibit.theory.checks.method.smallest import in_words, smaller
 from certibit.theory.checks.method.solves_in_time import solves_in_time
-from certibit.theory.setting import Setting
 from certibit.theory.verdict import Verdict
 
 Check = Callable[[ConvexExperiment, int], Verdict | None]
@@ -44,8 +40,6 @@ Check = Callable[[ConvexExperiment, int], Verdict | None]
 
 _CONDUCT: tuple[Check, ...] = (purity, independence, names_samples, accounts, unsent, schedule)
 """These need no solution."""
-
-_LONG_RUNS = "certibit.theory.tool.long_runs"
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
@@ -58,7 +52,6 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
     checks: tuple[Check, ...] = (
         *_CONDUCT,
         untold,
-        lambda experiment, seed: _long_runs(card, experiment, seed),
         lambda experiment, _: bill_check(card, experiment),
         lambda experiment, seed: solves_in_time(card, experiment, seed),
         lambda experiment, _: best_rule(card, experiment),
@@ -74,7 +67,7 @@ def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Ver
     Of a method on one machine, no messages are asked for.
     """
     alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
-    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))] + [_runs_as_plain]
+    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))]
     with np.errstate(all="ignore"):
         verdicts = [check(experiment, seed) for check in (rests_without_gradients, *checks)]
     return tuple(verdict for verdict in verdicts if verdict)
@@ -111,23 +104,6 @@ def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
         problem: Any = experiment.problem
         return replace(experiment, problem=replace(problem, noise=None))
     return quadratic_twin(experiment, experiment.n, small_dimension(experiment.compressor))
-
-
-def _long_runs(card: Card, experiment: ConvexExperiment, seed: int) -> Verdict | None:
-    """Hold whole runs, with the Lyapunov function that they record by default, to plain ones."""
-    setting = Setting.at(experiment)
-    theorem = card.potential(experiment.method, setting)
-    potential = lyapunov_record(theorem, setting) if theorem else None
-    return _runs_as_plain(experiment, seed, potential)
-
-
-def _runs_as_plain(
-    experiment: Experiment[Any], seed: int, potential: RecordedPotential | None = None
-) -> Verdict | None:
-    """Hold whole runs to plain ones, by the extension that checks certibit itself."""
-    runs: Any = extension(_LONG_RUNS)
-    verdict: Verdict | None = runs.runs_as_plain(experiment, seed, potential) if runs else None
-    return verdict
 
 
 def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict | None:

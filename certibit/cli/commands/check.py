@@ -47,12 +47,6 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="print every check, not only those that fail or inform"
     )
-    parser.add_argument(
-        "--tool",
-        action="store_true",
-        help="check certibit itself as well, with these arguments: traces, random choices, encoded "
-        "messages, compiled code, refusals, known certificates",
-    )
     if places := extension(_PLACES):
         places.add_place(parser, None)
     add_json(parser)
@@ -90,12 +84,11 @@ def examined(chosen: argparse.Namespace, weight: float, budget: Budget) -> tuple
                 downlink=weight,
                 beyond=True,
                 strict=chosen.strict,
-                tool=chosen.tool,
                 tell=bar.set_postfix_str,
             )
         else:
             require_theorem(card, experiment, strict=chosen.strict)
-            found = conducted(card, experiment, tool=chosen.tool)
+            found = conducted(card, experiment)
     if chosen.json:
         parts = summary_of_parts(experiment)
         return json.dumps(parts | examination_summary(found), allow_nan=False), found.holds

@@ -5,14 +5,13 @@ from dataclasses import replace
 import pytest
 
 import certibit
-from certibit.solvers.runs import points
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.checks.method.one_step import worst_descent
 
 MODEL = certibit.problem("breast-cancer@9:nonconvex")
 QUADRATIC = certibit.problem("quadratic:d=5@3:nonconvex")
-RUNS, CONSTANTS = "runs as plain ones", "L_i, L_f, mu and eigenvalues"
+CONSTANTS = "L_i, L_f, mu and eigenvalues"
 WORST = "worst descent on small quadratics"
 CERTIFIED = "promise / certificate at the boundary"
 
@@ -35,14 +34,7 @@ def failing(found):
 def test_no_check_fails(name, sent, solved):
     found = examined(name, solved, sent)
     assert failing(found) == set()
-    assert {RUNS, CONSTANTS} <= {verdict.check for verdict in found.verdicts}
-
-
-@pytest.mark.parametrize("solved", [MODEL, QUADRATIC], ids=["model", "quadratic"])
-def test_a_wrong_squared_gradient_in_the_trace_is_caught(monkeypatch, solved):
-    right = points.squared_norm
-    monkeypatch.setattr(points, "squared_norm", lambda *given: 1.001 * right(*given))
-    assert failing(examined("gd", solved)) == {RUNS}
+    assert CONSTANTS in {verdict.check for verdict in found.verdicts}
 
 
 def test_constants_below_eigenvalues_are_caught():

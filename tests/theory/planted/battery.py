@@ -1,14 +1,22 @@
 """All checks of the library about one subject: a method with its rule and compressor."""
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+
+sys.path.append(str(Path(__file__).parents[1]))  # of `tool`, also for who runs a file alone
+
+from tool.choices import channel_checks
+from tool.compiled import compiled_as_plain
+from tool.trace_checks import trace_checks
 
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
@@ -61,9 +69,6 @@ from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import ConvexDescentTheorem, RunTheorem, Theorem
-from certibit.theory.tool.compiled import compiled_as_plain
-from certibit.theory.tool.draws.choices import channel_checks
-from certibit.theory.tool.tool_checks import trace_checks
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.fixed_points import resting_state
 from certibit.theory.worlds.invariants import relations
@@ -130,7 +135,7 @@ def parts(
         for number, one in enumerate(card.convex):
             yield f"convex {number + 1}", partial(_of_convex, one, card, experiment, rule, seed)
         yield "soundness", lambda: soundness(card, experiment, seed)
-        yield "traces", lambda: trace_checks(experiment, seed)
+        yield "traces", lambda: trace_checks(card, experiment, seed)
     yield "identities", lambda: (identities(card, problem, seed),)
     if sampling:
         yield "compressor", lambda: compressor_checks(used, 5, seed)

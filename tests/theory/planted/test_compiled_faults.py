@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from faults_of_compiled_code import COMPILED_FAULTS, REACHED_BY_COMPILED_CODE
 from planting import compiled_from, planted
+from tool.compiled import compiled_as_plain
+from tool.long_runs import long_and_many_runs_as_plain, runs_as_plain
 
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.tool.compiled import compiled_as_plain
-from certibit.theory.tool.long_runs import long_and_many_runs_as_plain, runs_as_plain
 
 DATA = problem("breast-cancer@9", kappa=1e3)
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 from planting import Fault, fault, planted
-from test_tool_checks import subject
+from tool.small_experiment import small_experiment
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
@@ -79,7 +79,7 @@ CASES = [
 
 def rows(name: str) -> Iterator[Verdict]:
     """Yield what is held against the theorems and rules of a card beside their promises."""
-    card, experiment = subject(name)
+    card, experiment = small_experiment(name)
     where = Setting.at(experiment)
     for rule in card.rules:
         with suppress(Refusal):  # such as a rule for uncompressed messages

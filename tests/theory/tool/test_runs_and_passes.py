@@ -1,6 +1,8 @@
 """A run that goes on is the same run, and a compiled pass gives what plain arrays give."""
 
 import pytest
+from tool.compiled import compiled_as_plain
+from tool.resumed import goes_on
 
 from certibit.data.passes import fused
 from certibit.data.problems.selector import problem
@@ -10,8 +12,6 @@ from certibit.solvers.runs.carried import Carried
 from certibit.solvers.simulation import randomness
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.tool.compiled import compiled_as_plain
-from certibit.theory.tool.traces.resumed import goes_on
 
 LOGISTIC = problem("breast-cancer@5", kappa=30)
 EXPERIMENT = Experiment.of(METHODS["diana"].parameters(LOGISTIC, RandK(4)), LOGISTIC, RandK(4))

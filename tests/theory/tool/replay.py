@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
+from tool.plain import PlainChannel, PlainLedger, PlainOracle
 
 from certibit.data.errors import DamagedFileError
 from certibit.data.problem import is_strongly_convex
@@ -20,7 +21,6 @@ from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.theory.checks.channel.walk import EXACT
-from certibit.theory.tool.traces.plain import PlainChannel, PlainLedger, PlainOracle
 from certibit.theory.verdict import Verdict, worst_of
 
 MOST, LEAST, WORK = 40, 6, 400_000

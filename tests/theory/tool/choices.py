@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tool.independence import independent_choices
+from tool.masks import masks_counted
+from tool.on_device import device_as_host
+from tool.sizes import wire_at_every_size
 
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
@@ -14,10 +18,6 @@ from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams
 from certibit.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
-from certibit.theory.tool.draws.independence import independent_choices
-from certibit.theory.tool.draws.masks import masks_counted
-from certibit.theory.tool.draws.on_device import device_as_host
-from certibit.theory.tool.draws.sizes import wire_at_every_size
 from certibit.theory.verdict import Verdict, worst_of
 
 _LOOK = "look at coin, client_coins, cohort and ownership of the channel"

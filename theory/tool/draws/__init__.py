@@ -1,1 +1,0 @@
-"""Checks of random choices, their independence, the sizes of messages, and devices."""
