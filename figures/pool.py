@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from operator import itemgetter
@@ -81,8 +81,8 @@ def traces(
         or a cluster. If the environment variable ``CERTIBIT_SCHEDULER`` names a dask scheduler, its
         workers are the default.
 
-    A process that dies, or uses no processor time for a minute, is replaced and its job done once
-    more; a job that takes more than 24 hours is given up. A job that fails does not keep the others
+    A process that dies is replaced and its job done once more; a job that takes more than 24 hours
+    is given up. A job that fails does not keep the others
     from being finished. A cluster gets only jobs whose traces are not stored, and leaves traces in
     the store.
 
@@ -183,12 +183,8 @@ def _count(processes: int | None) -> int:
     return processes
 
 
-def _executor(processes: int) -> AbstractContextManager[Executor]:
-    return _machine(processes)
-
-
 @contextmanager
-def _machine(processes: int) -> Iterator[Executor]:
+def _executor(processes: int) -> Iterator[Executor]:
     """Return processes of this machine; those that are still at work at an error are ended."""
     executor = Workers(processes)
     try:

@@ -1,4 +1,4 @@
-"""Workers that die, fail, hang and are interrupted: the others go on, and nothing is left."""
+"""Workers that die, fail and are interrupted: the others go on, and nothing is left."""
 
 import os
 import signal
@@ -79,29 +79,19 @@ class Strange(Exception):  # noqa: N818
         super().__init__(f"{what} is broken")
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    monkeypatch.setattr(workers, "PATIENCE", 2.0)
-
-
 @pytest.mark.long(keep=1)
-@pytest.mark.parametrize("kind", ["killed", "terminated", "stopped", "asleep"])
-def test_what_a_lost_worker_did_is_done_once_more(tmp_path, impatient, kind):
+@pytest.mark.parametrize("kind", ["killed", "terminated"])
+def test_what_a_lost_worker_did_is_done_once_more(tmp_path, kind):
     jobs = [Made(1, tmp_path), Made(2, tmp_path, kind), Made(3, tmp_path)]
     assert sorted(traces(jobs, 1)) == [(0, 1), (1, 4), (2, 9)]
 
 
-@pytest.mark.long(keep=1)
-@pytest.mark.parametrize(
-    ("kind", "told"),
-    [("killed", "ended from outside (exit code -9)"), ("asleep", "used no processor time for 2 s")],
-)
-def test_not_twice_and_the_others_go_on(tmp_path, impatient, kind, told):
-    jobs = [Made(1, tmp_path, kind, times=2), Made(2, tmp_path), Made(3, tmp_path)]
+def test_not_twice_and_the_others_go_on(tmp_path):
+    jobs = [Made(1, tmp_path, "killed", times=2), Made(2, tmp_path), Made(3, tmp_path)]
     found = []
-    with pytest.raises(FailedJobsError, match=rf"1 of 3 curves failed: {kind} 1: ") as error:
+    with pytest.raises(FailedJobsError, match=r"1 of 3 curves failed: killed 1: ") as error:
         found.extend(traces(jobs, 2))
-    assert told in str(error.value)
+    assert "ended from outside" in str(error.value)
     assert sorted(found) == [(1, 4), (2, 9)]
 
 
