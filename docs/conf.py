@@ -27,8 +27,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "certibit"
-html_static_path = ["static", "atlas/charts.css", "atlas/charts.js", "atlas/bokeh.min.js"]
-html_css_files = ["charts.css", "site.css"]
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 sphinx_gallery_conf = {
     "image_scrapers": ("making.gallery.figures_of",),

@@ -1,20 +1,18 @@
-"""A page per compressor: what it is, its constants, and its message as a picture."""
+"""A page per compressor: what it is, its constants, and the fields of its message."""
 
 import inspect
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 
 from certibit.data.errors import Refusal
-from certibit.figures.report.chart import Chart, Series
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import NAMES, compressor
 from certibit.solvers.compressors.wire import Layout
 from making.method_page import toctree
-from making.text import charts, code, docstring, escaped, page, prose, table
+from making.text import code, docstring, escaped, page, prose, table
 
 FEATURES = (16, 128, 1024)
-"""The d of the table; the picture is at the first."""
+"""The d of the table; the message is at the first."""
 _VALUES = {"COMPRESSOR": "rand-k:2", "BIASED": "top-k:2", "K": "2", "S": "3"}
 
 
@@ -29,8 +27,6 @@ EXAMPLES = tuple(
     if compressor(name).name == name
 )
 """One of each form of a selector, but for second names and pairs, whose parts have pages."""
-_COLOURS = {"Index": "#0072B2", "Float32": "#D55E00", "Norm": "#F0E442", "PowersOfTwo": "#009E73",
-            "Sign": "#CC79A7", "Level": "#E69F00", "Shared": "#666666"}  # fmt: skip
 
 
 def file_name(selector: str) -> str:
@@ -52,35 +48,21 @@ def compressor_page(sent: Compressor) -> str:
             [_row(sent, features) for features in FEATURES],
         ),
         f"## On the wire, d = {d}",
-        charts(wire_chart(sent.name, sent.layout(d))),
+        wire_table(sent.layout(d)),
         "## Source",
         f"`{type(sent).__module__.removeprefix('certibit.').replace('.', '/')}.py`",
         code(inspect.getsource(type(sent))),
     )
 
 
-def wire_chart(name: str, layout: Layout) -> Chart:
-    """Return the fields of a message, each as wide as its bits; one row per kind of field."""
-    start, found = 0, {}
-    for field, count in layout.fields:
-        kind = type(field).__name__
-        ends = [start + field.width * each for each in range(count + 1)]
-        start = ends[-1]
-        spans = found.setdefault(f"{count} x {kind}, {field.width} bits each", (kind, []))[1]
-        spans += pairwise(ends) if field.width else []
-    series = tuple(
-        Series(told, (), (), colour=_COLOURS.get(kind, "#444444"), spans=tuple(spans))
-        for told, (kind, spans) in found.items()
-    )
-    return Chart(
-        f"The fields of a message of {name}, d = {FEATURES[0]}",
-        f"{layout.bits} bits, {layout.bytes} bytes. Fields follow each other without gaps; what is "
-        "shared is known to both sides and has no bits.",
-        "bit",
-        "",
-        series,
-        rows=("",),
-    )
+def wire_table(layout: Layout) -> str:
+    """Return the fields of a message, in their order."""
+    rows = [
+        (f"{count}", type(field).__name__, f"{field.width}", f"{count * field.width}")
+        for field, count in layout.fields
+    ]
+    told = f"{layout.bits} bits, {layout.bytes} bytes, without gaps."
+    return page(table(("fields", "kind", "bits each", "bits"), rows), told).strip()
 
 
 def index_page(compressors: Mapping[str, Compressor]) -> str:

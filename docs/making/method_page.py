@@ -11,15 +11,13 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.figures.certified.rates import Rate
 from certibit.figures.comparison.comparison_result import Comparison
-from certibit.figures.costs import cost_curve, cost_text, quantity_name
-from certibit.figures.report.chart import Chart, Series
+from certibit.figures.costs import cost_text
 from certibit.figures.text.tables import accuracy_name
 from certibit.solvers.total_bits import total_text
 from certibit.theory.card import Card
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.theorem import ConvergenceTheorem
 from making.text import (
-    charts,
     code,
     displayed,
     docstring,
@@ -37,11 +35,8 @@ SETTINGS_ALONE = ((1, 100.0, 9.0), (1, 1000.0, 9.0), (1, 1000.0, 99.0))
 _QUANTITIES = ("bits", "downlink bits", "total bits", "rounds", "gradients")
 _STEPS = ("at", "local_step", "communicate")
 _POTENTIAL = re.compile(r"Psi\s*=\s*(.*?)(?:\.\s|\.$|, (?=u_i)|;)", flags=re.DOTALL)
-_GREY = "#6f767d"
 DOWNLINK = 1.0
 """The weight of a bit received in the total bits of a page."""
-_FIRST = {"bits": 10.0, "total bits": 10.0, "gradients": 1.0}
-"""Smaller costs are not drawn."""
 
 
 def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) -> str:
@@ -61,7 +56,6 @@ def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) 
     return page(
         f"# {card.label}",
         headline(told.summary),
-        _figures(card, compared),
         "## Algorithm",
         prose(told.body),
         "The code that is run, counted, checked and certified:",
@@ -238,46 +232,6 @@ def _beside(card: Card, compared: Comparison | None) -> str:
         f"{chosen}; {total_text(DOWNLINK)}.",
         table(("method", "bits sent", "bits received", "total", "rounds", "gradients"), rows),
     ).strip()
-
-
-def _figures(card: Card, compared: Comparison | None) -> str:
-    """Draw all methods, this one in its colour, against bits sent and total bits if any."""
-    if compared is None:
-        return ""
-    runs = dict(
-        zip((each.card.name for each in compared.contestants), compared.traces, strict=True)
-    )
-    sends = card.name in runs and runs[card.name].final("uplink_bits").any()
-    shown = ("bits", "total bits") if sends else ("gradients",)
-    drawn = [chart for by in shown if (chart := method_chart(card, compared, by))]
-    return charts(*drawn) if drawn else ""
-
-
-def method_chart(card: Card, compared: Comparison, by: str) -> Chart | None:
-    """Return what each accuracy costs all methods, a method's own line in its colour."""
-    series = []
-    for contestant, trace in zip(compared.contestants, compared.traces, strict=True):
-        curve = cost_curve(trace, compared.targets[-1], by, DOWNLINK)
-        known = np.isfinite(curve.median) & (curve.median >= _FIRST[by])
-        mine = contestant.card is card
-        cost, level = (part[known][::-4][::-1].tolist() for part in (curve.median, curve.levels))
-        colour = card.colour if mine else _GREY
-        line = Series(contestant.label, cost, level, colour=colour, faint=not mine)
-        series += [line] if line.x else []
-    if all(line.faint for line in series):
-        return None
-    seeds = len(compared.traces[0].seeds)
-    runs = f"medians of {seeds} seeds" if seeds > 1 else "nothing is random"
-    return Chart(
-        f"{card.label} among all methods",
-        f"{compared.made}; {runs}, each accuracy at its first point. Grey are the other methods of "
-        "the table below; pointing at a line names it.",
-        quantity_name(by, DOWNLINK),
-        "f − f*",
-        tuple(sorted(series, key=lambda line: not line.faint)),
-        bottom=compared.targets[-1],
-        others="the other methods",
-    )
 
 
 def _accounting(card: Card) -> str:

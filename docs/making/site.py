@@ -14,7 +14,6 @@ from certibit.cli.words.progress import progress_bar  # noqa: E402
 from certibit.data.files.cache import write_text  # noqa: E402
 from certibit.figures.certified.rates import Rate, compared_rate  # noqa: E402
 from certibit.figures.comparison.comparison_result import Comparison  # noqa: E402
-from certibit.figures.report.chart import library, scripts, style  # noqa: E402
 from certibit.solvers.compressors.selector import compressor  # noqa: E402
 from certibit.theory.audit.proofs import PROOFS, audit  # noqa: E402
 from certibit.theory.catalogue.catalogue import (  # noqa: E402
@@ -100,7 +99,7 @@ def _tell(words: str) -> None:
 
 
 def write_site(folder: Path = DOCS) -> list[Path]:
-    """Write all pages into the folder ``atlas``, and what draws their charts; give the files."""
+    """Write all pages into the folder ``atlas``, and return the files."""
     atlas = folder / "atlas"
     shutil.rmtree(atlas, ignore_errors=True)
     written = []
@@ -108,12 +107,6 @@ def write_site(folder: Path = DOCS) -> list[Path]:
         _tell(f"atlas/{name}")
         written.append(atlas / f"{name}.md")
         write_text(written[-1], text.rstrip())
-    for name, text in {
-        "charts.css": style(),
-        "charts.js": scripts(),
-        "bokeh.min.js": library(),
-    }.items():
-        write_text(atlas / name, text)
     return written
 
 

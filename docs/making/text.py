@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from certibit.figures.report.chart import Chart, html
-
 _SECTION = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}$", flags=re.MULTILINE)
 _LETTERS = (
     "Psi", "Gamma", "Lambda", "alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "kappa",
@@ -141,15 +139,6 @@ def displayed(latex: str) -> str:
 def raw(element: str) -> str:
     """Return HTML as it is."""
     return f"```{{raw}} html\n{element}\n```"
-
-
-def charts(*drawn: Chart) -> str:
-    """Return charts, with the scripts that draw them; once in a page, of a folder of the atlas."""
-    loaded = "".join(
-        f'<script defer src="../../_static/{name}"></script>'
-        for name in ("bokeh.min.js", "charts.js")
-    )
-    return raw("".join(map(html, drawn)) + loaded)
 
 
 def page(*parts: str) -> str:

@@ -22,7 +22,9 @@ def require_name(name: str) -> None:
 
 
 def keep_comparison(found: Comparison, name: str, folder: Path, downlink: float = 0.0) -> Path:
-    """Write what the report shows of a comparison into a folder of results; give the file.
+    """Write what the report shows of a comparison into a folder of results, and its picture.
+
+    Returns the file of the numbers.
 
     With a weight of the downlink, it is drawn against total bits.
 
@@ -35,6 +37,7 @@ def keep_comparison(found: Comparison, name: str, folder: Path, downlink: float 
     require_name(name)
     path = folder / "compared" / f"{name}.json"
     write_record(path, _record(found, name, downlink))
+    found.save(path.with_suffix(".svg"), "total bits" if downlink else "bits", downlink)
     return path
 
 

@@ -1,21 +1,22 @@
 """The report: one HTML file that makes no network request."""
 
 import json
+import math
+from base64 import b64encode
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from certibit.data.files.cache import write_text
-from certibit.figures.report import charts
-from certibit.figures.report.chart import Chart, html, library, scripts, style
 from certibit.figures.report.records import outcome_kind
 from certibit.figures.report.results import Results, read_results
-from certibit.figures.text.tables import count_text
+from certibit.figures.text.tables import count_text, late_median
 from certibit.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
 
 _PACKAGE = "certibit.figures.report"
@@ -39,8 +40,9 @@ def page(results: Results) -> str:
         verdicts=_verdicts(results),
         titles={part.anchor: part.title for part in results.parts},
         version=version("certibit"),
-        style=Markup(style()) + _part("report.css"),
-        scripts=[Markup(script) for script in (library(), scripts())] + [_part("report.js")],
+        slider=_slider_place(_weight(results)),
+        style=_part("report.css"),
+        script=_part("report.js"),
     )
 
 
@@ -54,16 +56,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "chart": _drawing,
+        "picture": _picture,
+        "caption": _caption,
         "count": count_text,
-        "median": charts.median,
         "kind": outcome_kind,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "json": _embedded,
         "never": lambda value: "never" if value is None else count_text(value),
         "four": lambda value: "–" if value is None else f"{value:.4g}",
     }
-    environment.globals["charts"] = charts
     return environment
 
 
@@ -76,8 +77,8 @@ def _panels(results: Results) -> dict[str, list[dict[str, Any]]]:
             rows = [
                 {
                     "curve": curve,
-                    "costs": [charts.median(curve["costs"][target][name]) for name in _COLUMNS],
-                    "coarse": charts.median(curve["costs"][panel["targets"][0]]["bits"]),
+                    "costs": [_median(curve["costs"][target][name]) for name in _COLUMNS],
+                    "coarse": _median(curve["costs"][panel["targets"][0]]["bits"]),
                     "up": curve["costs"][target]["bits"],
                     "down": curve["costs"][target]["downlink bits"],
                     "made": curve["specification"] | {"versions": figure["versions"]},
@@ -176,8 +177,34 @@ def _part(name: str) -> Markup:
     return Markup((files(_PACKAGE) / "templates" / name).read_text(encoding="utf-8"))
 
 
-def _drawing(chart: Chart) -> Markup:
-    return Markup(html(chart))  # every text in it is escaped
+def _picture(path: Path) -> Markup:
+    """Return a picture that a command has drawn; as an image it runs no script."""
+    try:
+        drawn = b64encode(path.read_bytes()).decode("ascii")
+    except OSError:
+        return Markup("")
+    source = f"data:image/svg+xml;base64,{drawn}"
+    return Markup('<figure><img alt="{}" src="{}"></figure>').format(path.stem, source)
+
+
+def _median(costs: list[float | None]) -> float:
+    """Return the median over the seeds, infinite where half of the runs or more never arrive."""
+    return late_median(np.array(costs, dtype=float))
+
+
+def _caption(panel: dict[str, Any]) -> str:
+    """Say what a panel shows: the measure, data, n, d, kappa and seeds."""
+    kappa = f", kappa = {panel['kappa']:g}" if panel["kappa"] else ""
+    seeds = f"medians of {panel['seeds']} seeds" if panel["seeds"] > 1 else "one seed"
+    return (
+        f"{panel['measure']} on {panel['problem']}, n = {panel['n']}, d = {panel['d']}{kappa}; "
+        f"{seeds}, per client"
+    )
+
+
+def _slider_place(weight: float) -> int:
+    """Return the place of a weight of a bit received on the slider, which ``report.js`` reads."""
+    return min(100, max(0, round(20 * (math.log10(weight) + 4)))) if weight else 0
 
 
 def _embedded(value: Any) -> Markup:

@@ -37,7 +37,6 @@ _curve = record(
     specification=record(),
     ending=several(_text),
     costs={"type": "object", "additionalProperties": _costs},
-    line=numbers(0, 1e300, "accuracy", of_seeds=("bits", "downlink bits")),
 )
 _panel = record(
     title=_text,
@@ -68,18 +67,6 @@ _verdict = record(
     }
 )
 _claims = several(_verdict)
-_clipped = {
-    "allOf": [
-        numbers(1e-300, 1e300, "rounds", "median", "low", "high"),
-        record(label=_text, eta=_number, seeds=_number, colour=_colour, clips=_flag),
-    ]
-}
-_trained = {
-    "allOf": [
-        numbers(0, 1e300, "rounds", "bits", of_seeds=("loss",)),
-        record(label=_text, eta=_number, colour=_colour),
-    ]
-}
 _step = record(
     place=_text,
     claim=_text,
@@ -136,25 +123,7 @@ THEOREMS = several(
         }
     )
 )
-SCALING = several(
-    {
-        "allOf": [
-            numbers(1e-100, 1e100, "values", "bits"),
-            record(
-                quantity=_text,
-                method=_text,
-                n=_perhaps,
-                d=_perhaps,
-                kappa=_perhaps,
-                seeds=_number,
-                exponent=_number,
-                table=_number,
-                holds=_flag,
-                downlink_weight=_weight,
-            ),
-        ]
-    }
-)
+SCALING = several(record(quantity=_text, method=_text, holds=_flag))
 RATES = several(
     record(
         method=_text,
@@ -179,38 +148,8 @@ SAVINGS = several(
         downlink_weight=_weight,
     )
 )
-CLIPPING = record(
-    panels=several(
-        record(
-            {"local steps": _number},
-            title=_text,
-            n=_number,
-            d=_number,
-            participants=_number,
-            series=several(_clipped, least=1),
-        )
-    ),
-    verdicts=_claims,
-)
-TRAININGS = record(
-    panels=several(
-        record(
-            title=_text,
-            label=_text,
-            problem=_text,
-            n=_number,
-            m=_number,
-            d=_number,
-            steps=_number,
-            seeds=_number,
-            curves=several(_trained, least=1),
-            norms=several(
-                numbers(0, 1e300, "slope", "curvature", of_seeds=("slopes", "curvatures"))
-            ),
-        )
-    ),
-    verdicts=_claims,
-)
+CLIPPING = record(verdicts=_claims)
+TRAININGS = record(verdicts=_claims)
 AUDIT = record(proof=_text, source=_text, seconds=_number, steps=several(_step))
 BENCHMARK = record(
     date=_text,

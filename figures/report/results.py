@@ -23,6 +23,9 @@ from certibit.figures.report.records import (
 from certibit.figures.report.schemas import Schema, misfit
 
 _THEN = "left out until {} writes it again"
+_DRAWN = ("episode", "deep", "theory", "scaling", "certified")
+"""Parts with pictures in a folder of their name."""
+_COMPARED = "compared-"
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Results:
         Tables as text.
     bench : dict or None
         The last record of the benchmark.
+    pictures : dict
+        By figure or part the pictures of it that were drawn.
     """
 
     figures: list[Any]
@@ -84,6 +89,7 @@ class Results:
     faults: str
     table_2: str
     bench: dict[str, Any] | None
+    pictures: dict[str, list[Path]]
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -131,8 +137,9 @@ def read_results(folder: Path) -> Results:
     benchmarks = sorted((folder / "bench").glob("*.json"))
     audits = sorted((folder / "audit").glob("audit-*.json"))
     certified = folder / "certified"
+    drawn = [figure for figure in figures if figure]
     return Results(
-        figures=[figure for figure in figures if figure],
+        figures=drawn,
         judgement=read_result(folder / "verdicts.json", "make figures", JUDGEMENT),
         theory=read_result(folder / "theory" / "report.json", "make theory", THEOREMS) or [],
         scaling=read_result(folder / "scaling" / "scaling.json", "make scaling", SCALING) or [],
@@ -146,7 +153,17 @@ def read_results(folder: Path) -> Results:
         faults=_text(folder / "theory" / "faults.txt", "make faults"),
         table_2=_text(folder / "table2.txt", "make figures"),
         bench=read_result(benchmarks[-1], "make bench", BENCHMARK) if benchmarks else None,
+        pictures=_pictures(folder, [figure["figure"] for figure in drawn]),
     )
+
+
+def _pictures(folder: Path, figures: list[str]) -> dict[str, list[Path]]:
+    found = {part: sorted((folder / part).glob("*.svg")) for part in _DRAWN}
+    for name in figures:
+        place = folder / "compared" if name.startswith(_COMPARED) else folder
+        path = place / f"{name.removeprefix(_COMPARED)}.svg"
+        found[name] = [path] if path.is_file() else []
+    return found
 
 
 def read_result(path: Path, command: str, schema: Schema) -> Any:

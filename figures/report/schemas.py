@@ -1,6 +1,6 @@
 """JSON Schemas of records, which jsonschema asks a value for, and keywords that they need."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from textwrap import shorten
 from typing import Any, TypeAlias
 
@@ -9,7 +9,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 Schema: TypeAlias = dict[str, Any]
-"""A JSON Schema, of draft 2020-12 with four keywords for lists."""
+"""A JSON Schema, of draft 2020-12 with three keywords for lists."""
 
 _LARGEST, _WORDS = 1e308, 160
 
@@ -55,27 +55,18 @@ def between(low: float, high: float) -> Schema:
     return {"type": "number", "minimum": low, "maximum": high}
 
 
-def numbers(low: float, high: float, *names: str, of_seeds: Sequence[str] = ()) -> Schema:
-    """Return the schema of an object with lists of one length, of numbers in an interval or null.
-
-    Those ``of_seeds`` have a list of one length, of such numbers, at every place.
-    """
-    flat = {"type": "array", "numbers": [low, high]}
-    fields = dict.fromkeys(names, flat) | dict.fromkeys(of_seeds, several(flat, least=1))
-    return record(fields) | {"oneLength": [*names, *of_seeds], "oneShape": list(of_seeds)}
+def numbers(low: float, high: float, *names: str) -> Schema:
+    """Return the schema of an object with lists of one length, of numbers in an interval."""
+    fields: dict[str, Schema] = {name: {"type": "array", "numbers": [low, high]} for name in names}
+    return record(fields) | {"oneLength": names}
 
 
-def _one_length(_: Any, names: list[str], value: Any, __: Schema) -> Iterator[ValidationError]:
+def _one_length(
+    _: Any, names: tuple[str, ...], value: Any, __: Schema
+) -> Iterator[ValidationError]:
     lists = [value.get(name) for name in names] if isinstance(value, dict) else []
     if len({len(each) for each in lists if isinstance(each, list)}) > 1:
         yield ValidationError("lists of several lengths")
-
-
-def _one_shape(_: Any, names: list[str], value: Any, __: Schema) -> Iterator[ValidationError]:
-    lists = [value.get(name) for name in names] if isinstance(value, dict) else []
-    rows = [row for each in lists if isinstance(each, list) for row in each]
-    if len({len(row) for row in rows if isinstance(row, list)}) > 1:
-        yield ValidationError("lists of several numbers of seeds")
 
 
 def _numbers(_: Any, ends: list[float], value: Any, __: Schema) -> Iterator[ValidationError]:
@@ -104,7 +95,6 @@ _Validator = extend(
     Draft202012Validator,
     {
         "oneLength": _one_length,
-        "oneShape": _one_shape,
         "numbers": _numbers,
         "keysOf": _keys_of,
     },

@@ -50,7 +50,8 @@ def test_it_is_saved_and_read(found, tmp_path):
 def test_the_report_draws_the_gradient(found, tmp_path):
     keep_comparison(found, "slopes", tmp_path)
     page = write_report(tmp_path, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "slopes: |grad f|^2 against bits" in page
+    assert "<b>slopes.</b> |grad f|^2 on breast-cancer@9:nonconvex, n = 9, d = 30" in page
+    assert "data:image/svg+xml;base64," in page
     assert "slopes: f - f*" not in page
 
 

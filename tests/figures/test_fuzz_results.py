@@ -7,15 +7,13 @@ import warnings
 from contextlib import suppress
 from copy import deepcopy
 from hashlib import sha256
-from html import escape
-from itertools import count, product
+from itertools import product
 
 import pytest
 from fuzzing import flipped, generators
 from written_results import write_results
 
 from certibit.data.files.records import read_record, record_bytes, write_record
-from certibit.figures.report.chart import html as chart_html
 from certibit.figures.report.page import page
 from certibit.figures.report.results import read_results
 
@@ -30,16 +28,6 @@ TARGETS = {
 RECORDS = [name for name in TARGETS if name.endswith(".json")]
 TEXTS = [name for name in TARGETS if name.endswith(".txt")]
 OTHERS = [None, "", "x", "holds", "#000000", True, -1, 0, 1, 1e300, 1e-320, 10**400, [], [1], {}]
-
-
-@pytest.fixture(autouse=True)
-def few_charts(monkeypatch):
-    """Bokeh draws one chart in a hundred, as it takes long; of the others the numbers are made."""
-    places = count()
-    monkeypatch.setattr(
-        "certibit.figures.report.page.html",
-        lambda chart: chart_html(chart) if next(places) % 100 == 0 else escape(chart.title),
-    )
 
 
 @pytest.fixture(scope="session")

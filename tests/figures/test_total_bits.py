@@ -14,13 +14,11 @@ from certibit.data.files.records import read_record
 from certibit.data.terminal import text_columns
 from certibit.figures.bands import band
 from certibit.figures.comparison.comparison_record import keep_comparison
-from certibit.figures.curve_records import panel_record
 from certibit.figures.locodl import judgement
 from certibit.figures.locodl.claims import BitComparison, PanelBits
 from certibit.figures.locodl.recipes import all_rules, paper_figure
 from certibit.figures.locodl.reproduction import weighed
 from certibit.figures.locodl.table_2 import table_2
-from certibit.figures.report.charts import looseness_chart, panel_chart, savings_chart
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
@@ -145,21 +143,11 @@ def test_table_2_has_the_total(made):
     assert "sent + 0.5 × bits received" in " ".join(text.split())
 
 
-def test_the_report_draws_what_was_weighed(made, found, tmp_path):
-    trace = received(made([np.array([0, 10.0, 1000])] * 3, [np.array([1, 1e-2, 1e-5])] * 3), 3.0)
-    trace.specification["compressor"] = "identity"
-    look = {"label": "GD", "method": "gd", "colour": "#000000"}
-    record = panel_record("t", "p", 10.0, 1e-5, [(look, trace)], downlink=0.5)
-    chart = panel_chart(record)
-    assert chart.x == bits_name(0.5)
-    assert chart.series[0].x[-1] == 2500
+def test_the_report_has_what_was_weighed(found, tmp_path):
     kept = keep_comparison(found, "mine", tmp_path, 0.5)
     (panel,) = read_record(kept)["panels"]
     assert panel["downlink_weight"] == 0.5
-    row = {"theorem": "T", "family": "logistic", "seeds": 4, "downlink_weight": 0.5}
-    assert bits_name(0.5) in looseness_chart([row | {"bits, promised / measured": 2.0}]).x
-    saving = {"panel": "p", "method": "gd", "measured": 2.0, "measured_optimal": 1.0}
-    assert bits_name(0.5) in savings_chart([saving | {"downlink_weight": 0.5}]).x
+    assert kept.with_suffix(".svg").is_file()
 
 
 def test_a_report_of_figures_that_are_drawn_takes_no_weight(found, tmp_path, capsys):
@@ -170,7 +158,6 @@ def test_a_report_of_figures_that_are_drawn_takes_no_weight(found, tmp_path, cap
     assert main(words) == 0
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert 'data-weight="0.5"' in text
-    assert json.dumps(bits_name(0.5)) in text
 
 
 @pytest.mark.parametrize("flag", [[], ["--downlink-weight", "0.5"]])

@@ -24,35 +24,13 @@ function rank(weight) {
   }
 }
 
-// The lines of charts of costs, from the bits of every seed: percentiles 10, 50 and 90.
-function count(plot, weight) {
-  for (const source of new Set(plot.renderers.map((each) => each.data_source))) {
-    const { up, down } = source.data, columns = { low: [], x: [], high: [] };
-    if (!up) return;
-    up.forEach((sent, level) => {
-      const costs = sent.map((bits, run) => (bits === null ? Infinity : bits + weight * down[level][run]));
-      costs.sort((a, b) => a - b);
-      ["low", "x", "high"].forEach((name, at) => {
-        const cost = percentile(costs, [0.1, 0.5, 0.9][at]);
-        columns[name].push(cost > 0 && Number.isFinite(cost) ? cost : NaN);
-      });
-    });
-    source.data = { ...source.data, ...columns };
-  }
-  plot.below.find((each) => "axis_label" in each).axis_label =
-    weight ? `bits sent + ${weight} × bits received, per client` : "bits sent per client";
-}
 const slider = document.getElementById("weight");
-let weight = slider ? +slider.dataset.weight : 0, moved = false;
 slider?.addEventListener("input", () => {
-  weight = +slider.value ? +(10 ** (-4 + +slider.value / 20)).toPrecision(2) : 0;
-  moved = true;
+  const weight = +slider.value ? +(10 ** (-4 + +slider.value / 20)).toPrecision(2) : 0;
   document.getElementById("weight-text").textContent = weight;
   rank(weight);
-  for (const plot of views.values()) if (plot) count(plot, weight);
 });
-addEventListener("drawn", (event) => moved && count(views.get(event.target), weight));
-if (slider) rank(weight);
+if (slider) rank(+slider.dataset.weight);
 
 // Filters: what is shown has the chosen value, of its outcome or of its severity.
 for (const button of document.querySelectorAll(".filter button")) {

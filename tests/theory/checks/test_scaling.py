@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from certibit.cli import main
+from certibit.figures.checks.captions import scaling_setting
 from certibit.figures.checks.scaling_laws import draw_scaling
-from certibit.figures.report.charts import scaling_charts
 from certibit.figures.text.theory_tables import fit_summary, scaling_table
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import METHODS
@@ -89,11 +89,10 @@ FIXED = {
 @pytest.mark.parametrize("seeds", ["one seed", "4 seeds"])
 def test_captions_name_what_is_fixed(seeds):
     number = 4 if seeds == "4 seeds" else 1
-    fits = [fit(law, np.ones((len(law.values), number))) for law in LAWS]
-    charts = scaling_charts([*map(fit_summary, fits)])
-    assert [chart.x for chart in charts] == list(FIXED)
-    for chart in charts:
-        assert f"; {FIXED[chart.x]}; {seeds}. " in chart.caption
+    fits = [fit_summary(fit(law, np.ones((len(law.values), number)))) for law in LAWS]
+    for quantity, told in FIXED.items():
+        some = [each for each in fits if each["quantity"] == quantity]
+        assert "; ".join(scaling_setting(some)) == f"{told}; {seeds}"
 
 
 @pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])
