@@ -5,23 +5,25 @@ talk on EPISODE++ (NeurIPS 2023).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from certibit.data.files.records import write_record
 from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
+from certibit.figures.bands import BAND
 from certibit.figures.episode.clipping_drawing import (
     against_promise,
     against_slope,
     draw_comparison,
     figure_3,
+    smoothed,
 )
-from certibit.figures.episode.clipping_record import Comparison, contest_records
 from certibit.figures.episode.clipping_verdicts import (
     figure_3_verdicts,
     lower_bound_verdicts,
@@ -31,9 +33,10 @@ from certibit.figures.episode.clipping_verdicts import (
 )
 from certibit.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
 from certibit.figures.episode.theorem_runs import theorem_runs
-from certibit.figures.episode.tuning import Contest, Results, hold
+from certibit.figures.episode.tuning import LOCAL_STEPS, PROBLEMS, Best, Contest, Results, hold
 from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.places.delivery import Place
+from certibit.figures.text.tables import json_number
 from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
@@ -44,9 +47,13 @@ from certibit.theory.formulas.clipping_complexity import (
     partial_participation_table,
 )
 
+Comparison = tuple[str, Contest, Results, int]
+"""Title, contest, results and the place of the value of its axis."""
+_POINTS, _SMALLEST, _LARGEST = 120, 1e-300, 1e300
+
+
 _SEEDS = 20
 """Seeds of every point of a grid."""
-
 SYNTHETIC = Contest(
     "quartics",
     "H",
@@ -76,10 +83,45 @@ CONSTANTS = RelaxedConstants(2.0, 1.0, 1.0, 1.0, sigma=1.0, Delta=math.cosh(3.0)
 noise."""
 SMOOTHNESS = math.cosh(3.0)
 """Largest |f_i''| where f(x) <= f(x_0)."""
-
-
 Write = Callable[[], str]
 """What writes a text: for a file, or fitted to the terminal."""
+
+
+def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return what panels of a comparison show, as strict JSON values."""
+    return [_panel(*panel) for panel in panels]
+
+
+def _panel(title: str, contest: Contest, results: Results, value: int) -> dict[str, Any]:
+    solved = PROBLEMS[contest.problem](np.full((1, 1, 1), contest.values[value]))
+    return {
+        "title": f"{contest.problem}, {title}",
+        "n": solved.n,
+        "d": solved.d,
+        "participants": contest.participants or solved.n,
+        "local steps": LOCAL_STEPS,
+        "series": [_series(name, bests[value]) for name, bests in results.items()],
+    }
+
+
+def _series(name: str, best: Best) -> dict[str, Any]:
+    tuning = TUNINGS[name]
+    kept = np.unique(np.geomspace(1, best.rounds.size, _POINTS).astype(int)) - 1
+    kept = kept[best.rounds[kept] > 0]
+    gap = np.clip(smoothed(best.rounds, best.gap)[kept], _SMALLEST, _LARGEST)
+    low, median, high = np.percentile(gap, (BAND[0], 50, BAND[1]), axis=1)
+    lines = {"median": median, "low": low, "high": high}
+    return {
+        "label": tuning.label,
+        "method": name,
+        "colour": tuning.colour,
+        "clips": tuning.clips,
+        "eta": best.eta,
+        "tau": json_number(best.tau),
+        "seeds": best.gap.shape[1],
+        "rounds": best.rounds[kept].tolist(),
+        **{key: json_number([float(f"{x:.4g}") for x in line]) for key, line in lines.items()},
+    }
 
 
 def clipping_experiments(

@@ -1,30 +1,60 @@
 """From recipes to files: the traces of all curves, then every figure with its table."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
+from certibit.figures.curve_records import figure_record, panel_record
 from certibit.figures.locodl.jobs import Job
 from certibit.figures.locodl.judgement import Traces, judge, judgement_summary, judgement_text
 from certibit.figures.locodl.panel_drawing import draw_figure
-from certibit.figures.locodl.panel_record import drawn_record
 from certibit.figures.locodl.panel_table import panel_table
-from certibit.figures.locodl.panels import Figure, Panel
+from certibit.figures.locodl.panels import Curve, Figure, Panel
 from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from certibit.figures.locodl.table_2 import table_2
+from certibit.figures.looks import method_look
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store.store import Store
 
 _SEEDS = 5
 """Seeds of every curve, as in the paper."""
+
+
+def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> dict[str, Any]:
+    """Return everything that a figure shows as strict JSON values; null means "never"."""
+    panels = [
+        panel_record(
+            panel.title,
+            panel.problem,
+            panel.kappa,
+            panel.floor,
+            [(_look(curve), traces[panel, curve]) for curve in panel.curves
+             if (panel, curve) in traces],
+            panel.downlink,
+        )
+        for panel in figure.panels
+    ]  # fmt: skip
+    return figure_record(figure.name, panels)
+
+
+def _look(curve: Curve) -> dict[str, Any]:
+    return {
+        "label": curve.label,
+        "method": curve.method,
+        "compressor": curve.compressor,
+        "rule": curve.rule,
+        "colour": method_look(curve.method)[0],
+    }
 
 
 def reproduce(

@@ -18,7 +18,7 @@ from certibit import Experiment, MiniBatch, compressor, parameters
 from certibit.data import batch_rows, quiet_machine
 from certibit.solvers import backend
 from certibit.solvers.compressors import natural
-from certibit.solvers.fast.batches import CompiledBatch
+from certibit.solvers.fast.fast_world import CompiledBatch
 
 
 @contextmanager

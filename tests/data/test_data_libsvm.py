@@ -11,9 +11,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from certibit.data.errors import Refusal
-from certibit.data.files.libsvm import load, load_numbers
+from certibit.data.files.libsvm import load, load_numbers, normalised_sha256
 from certibit.data.files.manifest import BUNDLED, CATALOGUE, NAMES, LibSVMFile, Manifest
-from certibit.data.files.verification import normalised_sha256
 
 TEXT = b"2 1:0.5 3:1\n1 2:1 3:0\n1\n"
 """Three rows, four features by the catalogue below, three entries of which one is zero."""

@@ -11,14 +11,13 @@ from certibit.data.errors import Refusal
 from certibit.data.files.records import read_record
 from certibit.data.terminal import text_columns
 from certibit.figures.certified import comparison, parameter_contest, potential_gains
-from certibit.figures.certified.certified_drawing import draw_rates, draw_savings
 from certibit.figures.certified.certified_tables import (
     gains_table,
     measured_table,
     rates_table,
     savings_table,
 )
-from certibit.figures.certified.comparison import certified_comparison
+from certibit.figures.certified.comparison import certified_comparison, draw_rates, draw_savings
 from certibit.figures.certified.measured_bits import Runs, quadratic_of
 from certibit.figures.certified.parameter_contest import Saving, parameter_contests
 from certibit.figures.certified.potential_gains import (

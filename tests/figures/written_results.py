@@ -10,13 +10,12 @@ from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.figures.certified.parameter_contest import Saving
 from certibit.figures.certified.rates import Rate
-from certibit.figures.episode.clipping_record import contest_records
-from certibit.figures.episode.experiments import SYNTHETIC
+from certibit.figures.episode.experiments import SYNTHETIC, contest_records
 from certibit.figures.episode.tuning import Best
 from certibit.figures.locodl.jobs import Job
-from certibit.figures.locodl.panel_record import drawn_record
 from certibit.figures.locodl.panels import Curve
 from certibit.figures.locodl.recipes import demonstration
+from certibit.figures.locodl.reproduction import drawn_record
 from certibit.figures.text.theory_tables import fit_summary, row_summary
 from certibit.figures.text.verdicts import ClaimVerdict
 from certibit.solvers.store.store import Store

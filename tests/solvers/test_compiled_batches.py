@@ -7,7 +7,7 @@ import pytest
 
 from certibit import PAGE, SGD, Budget, Experiment, MiniBatch, problem
 from certibit.data import batch_rows, mini_batch
-from certibit.solvers.fast.batches import CompiledBatch, CompiledRows
+from certibit.solvers.fast.fast_world import CompiledBatch, CompiledRows
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.engine import simulate
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
-from certibit.theory.audit.episode.limit import conclusion
+from certibit.theory.audit.episode.episode_proof import conclusion
 from certibit.theory.audit.locodl.iteration import server
 from certibit.theory.audit.machinery.evaluate import draw_point, evaluate
 from certibit.theory.audit.machinery.families import FAMILIES

@@ -13,8 +13,12 @@ from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.contradiction import ContradictionError
-from certibit.theory.exact.long_run import limit_of_potentials, long_runs
-from certibit.theory.exact.measured import measured_factor, require_measured
+from certibit.theory.exact.long_run import (
+    limit_of_potentials,
+    long_runs,
+    measured_factor,
+    require_measured,
+)
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic import expectation
 

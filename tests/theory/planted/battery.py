@@ -64,8 +64,8 @@ from certibit.theory.checks.theorem.written_formulas import written_hypotheses, 
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
-from certibit.theory.relaxed.attained_decrease import attained_decrease
 from certibit.theory.relaxed.certify_clipped import certify_clipped
+from certibit.theory.relaxed.clipped_account import attained_decrease
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import ConvexDescentTheorem, RunTheorem, Theorem

@@ -29,8 +29,12 @@ from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import MAIN
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.proofs.rational_function import RationalFunction
-from certibit.theory.relaxed.attained_decrease import attained_decrease
-from certibit.theory.relaxed.clipped_account import clipped_account, parameters_of, scaled
+from certibit.theory.relaxed.clipped_account import (
+    attained_decrease,
+    clipped_account,
+    parameters_of,
+    scaled,
+)
 from certibit.theory.relaxed.growth_bounds import against_gradient, exponential_above
 from certibit.theory.relaxed.published_step import published_step
 from certibit.theory.worlds.opaque.exact_numbers import rational

@@ -36,9 +36,8 @@ from certibit.theory.contradiction import ContradictionError
 from certibit.theory.proofs.positivity import Span, cuts_for, holds_with_cuts
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed import growth_bounds
-from certibit.theory.relaxed.attained_decrease import attained_decrease
 from certibit.theory.relaxed.certify_clipped import PARTS
-from certibit.theory.relaxed.clipped_account import clipped_account
+from certibit.theory.relaxed.clipped_account import attained_decrease, clipped_account
 from certibit.theory.relaxed.clipped_certificate import GrowthBound
 from certibit.theory.relaxed.growth_bounds import against_gradient
 from certibit.theory.relaxed.slope_parts import SLOPE

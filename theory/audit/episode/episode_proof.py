@@ -7,6 +7,9 @@ Its parts: the auxiliary lemmas (`episode_lemmas`), the algebra in normalised co
 """
 
 from fractions import Fraction
+from functools import partial
+
+import numpy as np
 
 from certibit.theory.audit.episode.algebra import LEMMAS
 from certibit.theory.audit.episode.episode_rounds import ROUNDS, descent
@@ -17,10 +20,72 @@ from certibit.theory.audit.episode.episode_theorem import (
     theorem_steps,
 )
 from certibit.theory.audit.episode.lemmas import AUXILIARY, GROWTH
-from certibit.theory.audit.episode.limit import conclusion
 from certibit.theory.audit.episode.proposition import PROPOSITION, PROPOSITION_CONSTANTS
-from certibit.theory.audit.machinery.step import Proof
-from certibit.theory.formulas.episode_round import PRINTED
+from certibit.theory.audit.machinery.numbers import sinh
+from certibit.theory.audit.machinery.rounds import JOINT
+from certibit.theory.audit.machinery.step import (
+    Amendment,
+    Proof,
+    ProofStep,
+    Space,
+    Values,
+    Variable,
+)
+from certibit.theory.cards.episode import Theorem1
+from certibit.theory.formulas.episode_round import PRINTED, factor_A, factor_B
+
+
+def _average(v: Values, key: str, general: bool) -> None:
+    """Derive the theorem's epsilon and largest step size, and the lower bound of m_1."""
+    C = v.number(1)
+    A, B = factor_A(C), factor_B(C)
+    first, second, third = (getattr(v.k, f"{key}_{j}") for j in (1, 2, 3))
+    Gamma = 2 * A * v.L0 + B * (1 + 24 * v.sigma)
+    v.epsilon = v.share * 3 * A * v.L0 / (10 * B)
+    smoothness = A * v.L0 + (B if general else 0)
+    v.eta = np.minimum(
+        1 / (first * Gamma),
+        np.minimum(
+            v.epsilon / (second * Gamma * v.sigma),
+            2 * v.epsilon**2 / (third * smoothness * v.sigma**2),
+        ),
+    )
+    v.joint = v.L0 >= 1
+    unit = v.eta * v.sigma**2
+    least = unit / 4 * v.sigma / sinh(v.sigma)
+    # 1 - (1 - eta)^2 and 1 - (1 - eta)^4, divided by eta.
+    two = 2 - v.eta
+    four = two * (1 + (1 - v.eta) ** 2)
+    fourth = (3 * unit * (unit / 2 / two) + v.eta * unit**2 / 2) / four
+    v.average = np.sqrt(least**3 / fourth)
+
+
+def conclusion(form: Theorem1, key: str) -> ProofStep:
+    """Return the conclusion against the lower bound; what floats find, decimals confirm."""
+    space = Space(
+        "f_1 = e^x, f_2 = e^-x, N = 2, I = 1, x_0 = 0, R to infinity",
+        (
+            Variable("L0", Fraction(1, 10**9), 10, logarithmic=True, often=(1,)),
+            Variable("sigma", Fraction(1, 100), 1, logarithmic=True, often=(1,)),
+            Variable("share", Fraction(1, 1000), 1, logarithmic=True, often=(1,)),
+        ),
+        partial(_average, key=key, general=form.general),
+        reads=tuple(f"{key}_{j}" for j in (1, 2, 3)),
+        shows=("epsilon", "eta", "joint"),
+        count=5000,
+    )
+    return ProofStep(
+        f"Thm 1 {key}",
+        "mean of E|f'(x_r)| <= 3 eps: a proved lower bound of the mean's limit is not above 3 eps",
+        space,
+        lambda v: v.average,
+        lambda v: 3 * v.epsilon,
+        amendments=(
+            Amendment("f is (L0, L1)-smooth", {"space": space.having(JOINT)}, restricts=True),
+        ),
+        constants=", ".join(map(str, form.limits)),
+    )
+
 
 PROOF = Proof(
     "episode",
