@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
-from certibit.solvers.cohorts.crowd import NOBODY, Crowd, VectorsOfClients
-from certibit.solvers.cohorts.delayed import Delayed
+from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
 
 Others = NDArray[Any] | VectorsOfClients | None
 """The rows of clients outside the cohort: one value of theirs, as they are kept, or not known."""
@@ -43,7 +42,7 @@ class CohortArray(NDArrayOperatorsMixin):
     ----------
     crowd : Crowd
         All clients, and the cohort.
-    rows : (m, d, 1) or (1, d, 1), or Delayed, or None
+    rows : (m, d, 1) or (1, d, 1), or None
         Those of the cohort, or the one of all of it; None for those that are kept.
     others
         The rows of the others.
@@ -60,8 +59,6 @@ class CohortArray(NDArrayOperatorsMixin):
         self.unchanged = rows is None
         """Whether these are the vectors that are kept, of the cohort as well."""
         self._rows = rows
-        if isinstance(rows, Delayed):
-            rows.hold(self)
 
     @staticmethod
     def shared(crowd: Crowd, x: NDArray[Any], of_clients: bool = False) -> "CohortArray":
@@ -79,17 +76,12 @@ class CohortArray(NDArrayOperatorsMixin):
         return CohortArray(crowd, None, vectors, True)
 
     @property
-    def known(self) -> Any:
-        """The rows of the cohort, (m, d, 1) or delayed, or one row (1, d, 1) for all of it."""
+    def rows(self) -> Any:
+        """The rows of the cohort, (m, d, 1), or one row (1, d, 1) for all of it."""
         if self._rows is None:
             assert isinstance(self.others, VectorsOfClients)
-            self._rows = self.crowd.rows(self.others.read, like=self.others.read(NOBODY))
+            self._rows = self.others.read(self.crowd.clients)
         return self._rows
-
-    @property
-    def rows(self) -> NDArray[Any]:
-        """The rows of the cohort as numbers, (m, d, 1), or one row for all of it."""
-        return self.crowd.compute(self.known)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -97,7 +89,7 @@ class CohortArray(NDArrayOperatorsMixin):
         if self.unchanged:
             assert isinstance(self.others, VectorsOfClients)
             return self.others.shape
-        return (self.crowd.n if self.of_clients else 1, *self._like.shape[1:])
+        return (self.crowd.n if self.of_clients else 1, *self.rows.shape[1:])
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -110,14 +102,7 @@ class CohortArray(NDArrayOperatorsMixin):
     @property
     def dtype(self) -> Any:
         """Type of the numbers."""
-        return self._like.dtype
-
-    @property
-    def _like(self) -> NDArray[Any]:
-        """An array of the same type, and of the same shape but for the clients."""
-        known = self.known
-        like: NDArray[Any] = known.like if isinstance(known, Delayed) else known
-        return like
+        return self.rows.dtype
 
     def total(self) -> Any:
         """Sum over all clients, (1, d, 1).
@@ -133,21 +118,19 @@ class CohortArray(NDArrayOperatorsMixin):
         if self.unchanged:
             assert isinstance(others, VectorsOfClients)
             return others.total
-        known = self.known
-        if known is others:
-            return crowd.n * self.rows
+        if self.rows is others:
+            return crowd.n * np.asarray(others)
         outside = crowd.n - crowd.size
         if not outside:
-            return crowd.total(known)
+            return crowd.total(self.rows)
         if isinstance(others, VectorsOfClients):
-            before = CohortArray.kept(crowd, others).known
-            return others.total + crowd.total(crowd.each(np.subtract, [known, before]))
+            return others.total + crowd.total(self.rows - others.read(crowd.clients))
         if others is None:
             raise Refusal(
                 "a sum over all clients of vectors that only the cohort computes; such a method "
                 "needs all clients in every round: run it without by_cohort"
             )
-        summed = crowd.total(known)
+        summed = crowd.total(self.rows)
         return summed + outside * others if others.any() else summed
 
     def __array_namespace__(self, api_version: str | None = None) -> "Namespace":
@@ -205,7 +188,7 @@ class CohortArray(NDArrayOperatorsMixin):
         """Apply a function to the rows of the cohort, and to the row of the others."""
         crowd = self.crowd
         inside = [_of_cohort(x, crowd) for x in inputs]
-        rows = crowd.each(function, inside)
+        rows = function(*inside)
         common = all(getattr(x, "common", is_common(x)) for x in inputs)
         if not any(_has_clients(x, crowd) for x in inputs):
             shared = CohortArray.shared(crowd, rows)
@@ -253,10 +236,8 @@ def _is_table(x: Any, crowd: Crowd) -> bool:
 
 def _of_cohort(x: Any, crowd: Crowd) -> Any:
     if isinstance(x, CohortArray):
-        return x.known
-    if _is_table(x, crowd):
-        return crowd.rows(lambda clients: x[clients], like=x[:0])
-    return x
+        return x.rows
+    return x[crowd.clients] if _is_table(x, crowd) else x
 
 
 def _of_others(x: Any, crowd: Crowd) -> Any:

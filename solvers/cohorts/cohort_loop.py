@@ -17,7 +17,6 @@ from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_parts import CohortParts
 from certibit.solvers.cohorts.cohort_world import CohortChannel, CohortOracle
 from certibit.solvers.cohorts.crowd import Crowd, VectorsOfClients
-from certibit.solvers.cohorts.delayed import Delayed
 from certibit.solvers.method import Method
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
@@ -27,9 +26,6 @@ from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.ledger import Ledger
-
-_AT_ONCE = 1 << 16
-"""About so many numbers of a vector of the clients are computed at once: 512 KiB."""
 
 Kept = dict[str, Any]
 """The fields of a state between two rounds: (1, d, 1), or the vectors of the clients."""
@@ -141,7 +137,7 @@ class CohortLoop:
 
     def _crowd(self) -> Crowd:
         """Return all clients, before a cohort is drawn."""
-        return Crowd(self.n, max(1, _AT_ONCE // self._problem.d))
+        return Crowd(self.n)
 
     def _view(self, crowd: Crowd) -> Any:
         """Return the state at the start of a round with some clients."""
@@ -159,7 +155,7 @@ class CohortLoop:
         self._state_class, before, crowd = type(state), self._kept, self._channel.crowd
         self._kept = {name: _owned(name, x, before) for name, x in vars(state).items()}
         changed = {
-            owner: vars(state)[name].known
+            owner: vars(state)[name].rows
             for name, owner in self._kept.items()
             if isinstance(owner, VectorsOfClients) and _differs(vars(state)[name], owner)
         }
@@ -168,12 +164,8 @@ class CohortLoop:
         if crowd.is_everyone:
             for owner in changed:
                 owner.expect_all()
-        for rows in changed.values():
-            if isinstance(rows, Delayed):
-                rows.release()
-        for clients, values in crowd.walk(*changed.values()):
-            for owner, rows in zip(changed, values, strict=True):
-                owner.write(clients, np.broadcast_to(rows, (len(clients), *rows.shape[1:])))
+        for owner, rows in changed.items():
+            owner.write(crowd.clients, np.broadcast_to(rows, (crowd.size, *rows.shape[1:])))
 
     def _note(self, positions: NDArray[np.intp], talked: bool = True) -> None:
         if positions.size or talked:
@@ -221,7 +213,7 @@ class CohortCarried(Carried):
 
 @dataclass
 class FunctionsOfAll:
-    """A problem whose gradients are computed block by block, for every sum anew."""
+    """A problem whose gradients are those of the clients of the crowd."""
 
     problem: Problem
     parts: CohortParts
@@ -239,11 +231,7 @@ class FunctionsOfAll:
         """Gradients of all f_i at points of the clients, (n, d, 1)."""
         if not isinstance(x, CohortArray):
             return self.problem.grad(x)
-        rows = self.crowd.rows(
-            lambda clients, at: self.parts.of(clients).grad(at),
-            x.known,
-            like=np.empty((0, self.problem.d, 1)),
-        )
+        rows = self.parts.of(self.crowd.clients).grad(x.rows)
         return CohortArray(self.crowd, rows, None, True)
 
     def gap(self, x: Any) -> Array:
@@ -269,7 +257,7 @@ def _owned(name: str, x: Any, before: Kept) -> Any:
     if not x.of_clients:
         return x.rows
     last, value = before.get(name), x.others
-    if x.crowd.is_everyone and (x.unchanged or x.known is not x.others):
+    if x.crowd.is_everyone and (x.unchanged or x.rows is not x.others):
         if isinstance(last, VectorsOfClients) and last.shape == x.shape:
             return last
         value = np.zeros((1, *x.shape[1:]), x.dtype)
@@ -287,7 +275,7 @@ def _differs(x: Any, owner: VectorsOfClients) -> bool:
     """Whether the vectors of the cohort are not those that their owner has."""
     if x.unchanged:
         return x.crowd.is_everyone and x.others is not owner
-    return x.known is not x.others
+    return x.rows is not x.others
 
 
 def _flat(kept: Kept, runs: int) -> Any:

@@ -12,8 +12,7 @@ from certibit.data.problem import Problem, require_vectors
 from certibit.solvers.cohorts.client_streams import ClientStreams, Draw
 from certibit.solvers.cohorts.cohort_array import CohortArray
 from certibit.solvers.cohorts.cohort_parts import CohortParts
-from certibit.solvers.cohorts.crowd import Clients, Crowd
-from certibit.solvers.cohorts.delayed import Delayed
+from certibit.solvers.cohorts.crowd import Crowd
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
@@ -118,9 +117,7 @@ class CohortChannel:
         chances = np.asarray(q)[:, None, None]
         require_probability("the probability of a client's coin", chances)
         numbers = self.streams.of_clients("client coins", self.n, 1)
-        rows = self.crowd.rows(
-            lambda clients: numbers(clients) < chances[clients], like=np.empty((0, 1, 1), bool)
-        )
+        rows = numbers(self.crowd.clients) < chances[self.crowd.clients]
         return CohortArray(self.crowd, rows, None, True).drawn()
 
     def cohort(self, m: int) -> CohortArray:
@@ -156,52 +153,30 @@ class CohortChannel:
         order = self.streams.of_clients("ownership", self.n, 1)(crowd.clients)[:, 0, 0]
         template = ownership_rows(d, crowd.size, s, crowd.size)
         place = np.argsort(np.argsort(order))
-        rows = crowd.rows(
-            lambda some: template[place[np.searchsorted(crowd.clients, some)], :, None],
-            like=np.empty((0, d, 1), bool),
-        )
+        rows = template[place, :, None]
         return CohortArray(crowd, rows, np.zeros((1, d, 1), bool), True).drawn()
 
     def _sent(self, v: CohortArray, compressor: Compressor, numbers: Draw) -> Any:
-        """Return what is received from every client, by way of messages that are stored."""
-        crowd, d, wire = self.crowd, v.shape[1], self.whole.wire
-        if isinstance(compressor, Identity) and not wire:
-            return v.known
-
-        def message(clients: Clients, rows: NDArray[Any]) -> Any:
-            rows = np.broadcast_to(rows, (len(clients), d, 1))
-            parts = self._encoded(rows, compressor, numbers(clients))
-            return tuple(x if x.base is None else x.copy() for x in parts)  # no larger arrays
-
-        encoded = crowd.rows(message, v.known, like=_NO_NUMBERS, lasting=True)
-        if not isinstance(encoded, Delayed):
-            return np.asarray(compressor.vector(encoded, d))
-        crowd.expect(encoded)
-        return Delayed(
-            crowd.blocks,
-            lambda number, received: np.asarray(compressor.vector(received, d)),
-            [encoded],
-            np.empty((0, d, 1)),
-        )
+        """Return what is received from every client."""
+        if isinstance(compressor, Identity) and not self.whole.wire:
+            return v.rows
+        clients = self.crowd.clients
+        rows = np.broadcast_to(v.rows, (len(clients), v.shape[1], 1))
+        return self._received(rows, compressor, numbers(clients))
 
     def _received(
         self, rows: NDArray[Any], compressor: Compressor, uniforms: NDArray[np.float64]
     ) -> NDArray[Any]:
-        message = self._encoded(rows, compressor, uniforms)
-        return np.asarray(compressor.vector(message, rows.shape[1]))
-
-    def _encoded(
-        self, rows: NDArray[Any], compressor: Compressor, uniforms: NDArray[np.float64]
-    ) -> Any:
-        message = compressor.message(rows, uniforms)
-        return compressor.layout(rows.shape[1]).transmit(message) if self.whole.wire else message
+        d, message = rows.shape[1], compressor.message(rows, uniforms)
+        if self.whole.wire:
+            message = compressor.layout(d).transmit(message)
+        return np.asarray(compressor.vector(message, d))
 
     def _arrived(self, rows: Any, mask: CohortArray | None) -> CohortArray:
         """Return what has arrived, which is 0 where nothing was sent."""
         if mask is not None:
-            rows = self.crowd.each(lambda let, x: np.where(let, x, 0 * x), [mask.known, rows])
-        like = rows.like if isinstance(rows, Delayed) else rows
-        nothing = np.zeros((1, *like.shape[1:]), like.dtype)
+            rows = np.where(mask.rows, rows, 0 * rows)
+        nothing = np.zeros((1, *rows.shape[1:]), rows.dtype)
         return CohortArray(self.crowd, rows, nothing, True)
 
     def _counted(self, mask: CohortArray | None, d: int = 1, down: bool = False) -> int:
@@ -219,7 +194,7 @@ class CohortChannel:
                 "are counted: run this method without by_cohort"
             )
         times, outside = d // mask.shape[1], self.n - self.crowd.size
-        return times * (int(self.crowd.total(mask.known).sum()) + outside * entries_outside(mask))
+        return times * (int(self.crowd.total(mask.rows).sum()) + outside * entries_outside(mask))
 
 
 def entries_outside(mask: CohortArray) -> int:
@@ -274,20 +249,18 @@ class CohortOracle:
         if isinstance(active, CohortArray):
             if not active.of_clients:
                 self._gather(self.n)
-            count = int(crowd.total(active.known).sum())
+            count = int(crowd.total(active.rows).sum())
         else:
             count = self.n if active is None else active
             self._gather(count)
         each = 1 if law is None else law.counted(self.problem, sampled=drawn is not None)
         self.channel.ledger.evaluate(_EVERYONE, each * count, each * self.n)
 
-        def evaluated(clients: Clients, at: NDArray[Any]) -> NDArray[Any]:
-            part = self.parts.of(clients)
-            if law is None or drawn is None:
-                return np.asarray(part.grad(at))
-            return np.asarray(law.gradient(part, at, drawn(clients), part.grad))
-
-        rows = crowd.rows(evaluated, x.known, like=np.empty((0, self.d, 1)), costly=True)
+        part = self.parts.of(crowd.clients)
+        if law is None or drawn is None:
+            rows = np.asarray(part.grad(x.rows))
+        else:
+            rows = np.asarray(law.gradient(part, x.rows, drawn(crowd.clients), part.grad))
         return CohortArray(crowd, rows, None, True)
 
     def grad_g(self, y: CohortArray) -> CohortArray:

@@ -1,18 +1,14 @@
 """The clients of a round, and the vectors of all clients, of which few were ever written."""
 
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.solvers.cohorts.delayed import Delayed, Known, block_of
 
 Clients = NDArray[np.int64]
 """Sorted numbers of clients, (m,)."""
-
-NOBODY: Clients = np.arange(0)
 
 
 class Crowd:
@@ -22,14 +18,11 @@ class Crowd:
     ----------
     n : int
         Number of clients.
-    width : int
-        So many clients are computed at a time.
     """
 
-    def __init__(self, n: int, width: int) -> None:
-        self.n, self._width = n, width
+    def __init__(self, n: int) -> None:
+        self.n = n
         self._clients: Clients | None = None
-        self._pending: list[Delayed] = []
 
     @property
     def is_drawn(self) -> bool:
@@ -68,60 +61,9 @@ class Crowd:
             )
         self._clients = clients
 
-    @property
-    def blocks(self) -> int:
-        """Into how many blocks the cohort is divided; rows of a single one are not delayed."""
-        return -(-self.size // self._width)
-
-    def block(self, number: int) -> Clients:
-        """Return the clients of a block."""
-        return self.clients[number * self._width : (number + 1) * self._width]
-
-    def rows(self, function: Callable[..., Any], *operands: Any, **about: Any) -> Any:
-        """Return rows of the cohort as a function of clients and the operands there."""
-        if self.blocks == 1:
-            return function(self.clients, *operands)
-        return Delayed(
-            self.blocks, lambda number, *x: function(self.block(number), *x), operands, **about
-        )
-
-    def each(self, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
-        """Apply a function that acts row by row."""
-        if not any(isinstance(x, Delayed) for x in operands):
-            return function(*operands)
-        made = Delayed.of(self.blocks, function, operands)
-        if made.is_deep:
-            made.lasting = True
-            for _ in self.walk(made):
-                pass
-        return made
-
-    def expect(self, message: Delayed) -> None:
-        """Have a message computed together with what is computed next."""
-        self._pending.append(message)
-
-    def walk(self, *wanted: Any) -> Iterator[tuple[Clients, list[Any]]]:
-        """Yield the clients of every block, and what is wanted there."""
-        pending, self._pending = self._pending, []
-        for number in range(self.blocks):
-            known: Known = {}
-            for message in pending:
-                message.block(number, known)
-            yield self.block(number), [block_of(x, number, known) for x in wanted]
-
-    def compute(self, wanted: Any) -> NDArray[Any]:
-        """Return the rows of all clients of the cohort, or the one that they share."""
-        if not isinstance(wanted, Delayed):
-            return np.asarray(wanted)
-        return np.concatenate([rows for _, (rows,) in self.walk(wanted)])
-
-    def total(self, wanted: Any) -> Any:
-        """Return the sum over the clients of the cohort, (1, d, 1)."""
-        if isinstance(wanted, Delayed):
-            return sum(rows.sum(axis=0, keepdims=True) for _, (rows,) in self.walk(wanted))
-        if len(wanted) == 1:
-            return self.size * wanted
-        return wanted.sum(axis=0, keepdims=True)
+    def total(self, rows: NDArray[Any]) -> Any:
+        """Return the sum over the clients of the cohort, (1, d, 1), of rows or their common one."""
+        return self.size * rows if len(rows) == 1 else rows.sum(axis=0, keepdims=True)
 
 
 class VectorsOfClients:

@@ -110,9 +110,8 @@ def simulate(
     keep_model : bool
         Whether the trace stores the last model of every run as ``x``.
     by_cohort : bool
-        Compute and hold the clients of every cohort only, those of a large cohort in blocks that
-        fit the cache, one run at a time: the same trace, up to the rounding of sums, but for the
-        Lyapunov function.
+        Compute and hold the clients of every cohort only, one run at a time: the same trace, up to
+        the rounding of sums.
     catch_up : bool
         Count the bits of every broadcast for all clients: those that are away receive it, too, now
         or when they come back. By default, as papers do, a broadcast is counted for its cohort.

@@ -8,7 +8,6 @@ from test_cohorts import assert_close, fitted
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
-from certibit.solvers.cohorts import cohort_loop
 from certibit.solvers.cohorts.client_streams import ClientStreams
 from certibit.solvers.cohorts.crowd import Crowd
 from certibit.solvers.compressors.selector import compressor
@@ -27,7 +26,6 @@ DOWN = {"unbiased": "natural", "contractive": "top-k:3"}
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 60])
 @pytest.mark.parametrize("law", NOISY)
 @pytest.mark.parametrize(
     ("method", "sent"),
@@ -41,8 +39,7 @@ DOWN = {"unbiased": "natural", "contractive": "top-k:3"}
     ],
     ids=lambda x: x if isinstance(x, str | None) else x.name,
 )
-def test_stochastic_gradients_are_those_of_all_clients(method, sent, law, at_once, monkeypatch):
-    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
+def test_stochastic_gradients_are_those_of_all_clients(method, sent, law):
     experiment = Experiment.of(method, problem(NOISY[law]), sent and compressor(sent))
     options = {"seeds": 2, "budget": Budget(rounds=6)}
     expected = simulate(experiment, **options)
@@ -50,10 +47,8 @@ def test_stochastic_gradients_are_those_of_all_clients(method, sent, law, at_onc
 
 
 @pytest.mark.long(keep=5)
-@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 10])
 @pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
-def test_lyapunov_functions_are_those_of_all_clients(name, at_once, monkeypatch):
-    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
+def test_lyapunov_functions_are_those_of_all_clients(name):
     needs = METHODS[name].method.needs
     words = {"unbiased": "rand-k:2", "contractive": "top-k:2"}.get(needs.compressor)
     if needs.downlink:
@@ -83,9 +78,9 @@ def fault_in_noise(patch):
 
 
 def fault_in_sums(patch):
-    """The last block is left out."""
-    right = Crowd.walk
-    patch.setattr(Crowd, "walk", lambda self, *x: list(right(self, *x))[:-1])
+    """The last client is left out."""
+    right = Crowd.total
+    patch.setattr(Crowd, "total", lambda self, rows: right(self, rows[: len(rows) - 1 or 1]))
 
 
 @pytest.mark.parametrize(
@@ -98,11 +93,11 @@ def fault_in_sums(patch):
 def test_planted_faults_are_seen(fault, test, monkeypatch):
     episode = CLIPPING["episode"].method(eta=0.05, gamma=0.1, I=3, S=4)
     arguments = {
-        "noise": (test_stochastic_gradients_are_those_of_all_clients, episode, None, "rows", 60),
-        "sums": (test_lyapunov_functions_are_those_of_all_clients, "scaffold", 10),
+        "noise": (test_stochastic_gradients_are_those_of_all_clients, episode, None, "rows"),
+        "sums": (test_lyapunov_functions_are_those_of_all_clients, "scaffold"),
     }
     check, *given = arguments[test]
-    check(*given, monkeypatch)
+    check(*given)
     fault(monkeypatch)
     with pytest.raises(AssertionError):
-        check(*given, monkeypatch)
+        check(*given)

@@ -13,7 +13,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.authoring import Array, Every, Method, Needs, copies, mean
-from certibit.solvers.cohorts import client_streams, cohort_loop
+from certibit.solvers.cohorts import client_streams
 from certibit.solvers.cohorts.cohort_loop import CohortLoop
 from certibit.solvers.cohorts.crowd import VectorsOfClients
 from certibit.solvers.compressors.selector import compressor
@@ -75,10 +75,8 @@ def assert_close(found, expected):
 
 @pytest.mark.long(keep=12)
 @pytest.mark.parametrize(("name", "words"), list(cases()))
-@pytest.mark.parametrize("at_once", [cohort_loop._AT_ONCE, 10])
-def test_a_run_by_cohort_is_that_of_all_clients(name, words, at_once, monkeypatch):
-    """In one block, and in blocks of two clients; also for methods without cohorts."""
-    monkeypatch.setattr(cohort_loop, "_AT_ONCE", at_once)
+def test_a_run_by_cohort_is_that_of_all_clients(name, words):
+    """Also for methods without cohorts."""
     try:
         experiment = fitted(name, QUADRATIC, words and compressor(words))
     except Refusal as refusal:

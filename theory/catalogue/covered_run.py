@@ -95,7 +95,6 @@ def run(
         Whether parameters outside every theorem are refused, and methods without a theorem.
     by_cohort : bool
         Compute and hold the clients of every cohort only, one run at a time; for very many clients.
-        Large cohorts, and all clients where there are no cohorts, are computed in blocks.
     catch_up : bool
         Count the bits of every broadcast for all clients: those that are away receive it, too, now
         or when they come back. By default, as papers do, a broadcast is counted for its cohort.

@@ -63,8 +63,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by-cohort",
         action="store_true",
-        help="for very many clients: compute and hold in memory only those of the cohort, in "
-        "blocks that fit the cache",
+        help="for very many clients: compute and hold in memory only those of the cohort",
     )
     parser.add_argument(
         "--catch-up",
