@@ -32,12 +32,11 @@ class PrivateTree:
     def __init__(self, root: Path, folder: Path) -> None:
         self.folder = folder
         self._right: dict[Path, str] = {}
+        compiled = shutil.ignore_patterns("*.pyc")
         for name in COPIED:
-            shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("*.pyc"))
+            shutil.copytree(root / name, folder / name, symlinks=True, ignore=compiled)
         for name in ("pyproject.toml", "README.md"):
             shutil.copy(root / name, folder)
-        for room in ROOMS:
-            (folder / "certibit" / room).symlink_to(folder / room)
         # Compiled files are told apart by the hash of the text: an edit within a second is seen.
         mode = PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(folder, quiet=1, invalidation_mode=mode)
