@@ -129,10 +129,10 @@ def _uncompressed(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
 
 
 def _convex(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
-    """Take nothing out of the f_i, mu = 0, for convex f_i; one local step.
+    """Take nothing out of the f_i, mu = 0, for convex f_i.
 
-    gamma = 1/(2 L (1 + omega_av)), tau = 4 L/n. These are of no paper: with them descents are
-    certified for all n, omega and cohorts that were tried.
+    gamma = 1/(2 L (1 + omega_av)), tau = 4 L/n, and one local step, K = 1. These are of no paper:
+    with them descents are certified for all n, omega and cohorts that were tried.
     """
     n = setting.n
     cohort = n if cohort is None else cohort

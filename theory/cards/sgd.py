@@ -73,10 +73,11 @@ class ExpectedSmoothness(_Distance):
 
 
 class StochasticGradientDescent(DescentTheorem):
-    """E f(x+) <= f(x) - gamma (1 - gamma L_f/2) |grad f(x)|^2 + (gamma^2 L_f/(2 n)) sigma^2.
+    """E f(x+) <= f(x) - c |grad f(x)|^2 + e sigma^2 with e = gamma^2 L_f/(2 n).
 
-    Psi = f(x) - inf f, for an L_f-smooth average f, 0 < gamma < 2/L_f and independent noise of
-    variance sigma^2. Ghadimi, Lan, arXiv:1309.5549, Theorem 2.1, for one client.
+    c = gamma (1 - gamma L_f/2). Psi = f(x) - inf f, for an L_f-smooth average f, 0 < gamma < 2/L_f
+    and independent noise of variance sigma^2. Ghadimi, Lan, arXiv:1309.5549, Theorem 2.1, for one
+    client.
     """
 
     method = SGD
@@ -101,7 +102,7 @@ class StochasticGradientDescent(DescentTheorem):
 
 
 class StochasticApproachConvex(ConvexDescentTheorem):
-    """E|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*) + (gamma^2/n) sigma^2 with c = 2 gamma.
+    """E|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*) + e sigma^2, c = 2 gamma and e = gamma^2/n.
 
     Psi = |x - x*|^2, for a convex, L_f-smooth average f, 0 < gamma <= 1/L_f and independent noise
     of variance sigma^2. Classical.

@@ -40,7 +40,7 @@ from certibit.theory.checks.promises import (
     check_promise,
 )
 from certibit.theory.checks.soundness import at_rest_and_kept, conduct, quiet, soundness
-from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
+from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rules
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import (
     ConvergenceTheorem,
@@ -260,9 +260,7 @@ def examine(
     tell("the problem")
     sound += problem_checks(experiment.problem)
     sound += _identities(card)
-    written = written_rule(card, rule, method, setting) if by_rule else None
-    if written:
-        sound += (written,)
+    sound += _as_written(card, setting)
     found: list[Promised] = []
     theorems, unpromised = card.theorems, ""
     if not theorems:
@@ -343,6 +341,7 @@ def conducted(card: Card, experiment: Experiment[Any]) -> Examination:
         *conduct(card, experiment),
         *(at_rest_and_kept(card, exact) if exact else ()),
         *_identities(card),
+        *_as_written(card, setting),
         *_compressors_checked(sent, experiment.d),
         *problem_checks(experiment.problem),
     )
@@ -400,6 +399,11 @@ def _identities(card: Card) -> tuple[Verdict, ...]:
     """Hold a method against those that it is equal to, if its card names any."""
     problem = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])
     return (identities(card, problem),) if card.identities else ()
+
+
+def _as_written(card: Card, setting: Setting) -> tuple[Verdict, ...]:
+    """Hold rules of parameters against their docstrings, where they say a formula."""
+    return (written,) if (written := written_rules(card, setting)) else ()
 
 
 def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], str]:

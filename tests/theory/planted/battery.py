@@ -60,7 +60,7 @@ from certibit.theory.checks.method.one_step import (
 from certibit.theory.checks.method.whole_runs import bounded_run, on_huber_functions, whole_runs
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
-from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
+from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rules
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
@@ -162,7 +162,7 @@ def _as_written(card: Card, rule: str | None, experiment: Experiment) -> Iterato
     """Hold formulas that are printed against their numbers."""
     method, where = experiment.method, Setting.at(experiment)
     found = [written_hypotheses(theorem, method, where) for theorem in card.theorems]
-    yield from (verdict for verdict in (written_rule(card, rule, method, where), *found) if verdict)
+    yield from (verdict for verdict in (written_rules(card, where), *found) if verdict)
 
 
 def _of_theorem(

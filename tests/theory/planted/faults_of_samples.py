@@ -169,6 +169,14 @@ _CARDS = [
     ),
     ("page", "c = gamma", "return m.gamma / 2", "return m.gamma", "nonconvex"),
     (
+        "page",
+        "p twice",
+        "PAGE(_largest_step(p, setting), p)",
+        "PAGE(_largest_step(p, setting), 2 * p)",
+        "nonconvex",
+    ),
+    ("vr-marina", "an e", "return 0.0", "return 1.0", "nonconvex"),
+    (
         "vr-marina",
         "difference^2/100",
         "setting.difference**2",

@@ -22,7 +22,7 @@ from certibit.theory.checks.examination import check
 from certibit.theory.checks.method.boundary import loose_hypotheses
 from certibit.theory.checks.theorem import written_formulas
 from certibit.theory.checks.theorem.tight import tight_promise
-from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
+from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rules
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict
@@ -84,9 +84,9 @@ def rows(name: str) -> Iterator[Verdict]:
     for rule in card.rules:
         with suppress(Refusal):  # such as a rule for uncompressed messages
             method = card.at(where, rule)
-            found = [written_rule(card, rule, method, where)]
-            found += [written_hypotheses(theorem, method, where) for theorem in card.theorems]
-            yield from (verdict for verdict in found if verdict)
+            found = [written_hypotheses(theorem, method, where) for theorem in card.theorems]
+            yield from filter(None, found)
+    yield from filter(None, [written_rules(card, where)])
     yield from filter(None, (tight_promise(theorem, card) for theorem in card.theorems))
 
 

@@ -66,6 +66,8 @@ def written_hypotheses(
                     said = f"{text} of the hypothesis {condition.statement!r} is {read:.8g}"
                     found.append((_apart(value, read), f"{said}, and {value:.8g} is compared"))
     promise = theorem.promise(method, setting)
+    if {"c", "tau"} & set(defined) and not re.search(r"\be\s=\s", type(theorem).__doc__ or ""):
+        defined = {"e": 0.0} | defined  # no noise is spoken of
     for name in ("c", "e"):
         if hasattr(promise, name) and name in defined and name not in names:
             value, read = getattr(promise, name), defined[name]
@@ -75,24 +77,22 @@ def written_hypotheses(
         decrease, read = 1 - theorem.rate(method, setting), 1 - defined["tau"]
         said = f"1 - tau of the docstring is {read:.8g}, and {decrease:.8g} is promised"
         found.append((_apart(decrease, read), said))
-    return _verdict("formulas as written", found, theorem.title)
+    return _verdict("formulas as written", found, f"{theorem.title},")
 
 
-def written_rule(card: Card, rule: str | None, method: Method, setting: Setting) -> Verdict | None:
-    """Check that a rule takes the parameters of its docstring; None if none can be read."""
-    name = rule or next(iter(card.rules))
-    names = _names(method, setting)
-    defined = _definitions(card.rules[name].__doc__ or "", names)
-    parameters = {field.name for field in fields(method)}
-    found = [
-        (
-            _apart(names[of], read),
-            f"{of} of the docstring is {read:.8g}, and {names[of]:.8g} is taken",
-        )
-        for of, read in defined.items()
-        if of in parameters & set(names)
-    ]
-    return _verdict("parameters as written", found, f"the rule {name}")
+def written_rules(card: Card, setting: Setting) -> Verdict | None:
+    """Check that rules take the parameters of their docstrings; None if none can be read."""
+    found = Found()
+    for rule, make in card.rules.items():
+        with suppress(Refusal):  # such as a rule for uncompressed messages
+            method = card.at(setting, rule)
+            names = _names(method, setting)
+            parameters = {field.name for field in fields(method)} & set(names)
+            for of, read in _definitions(make.__doc__ or "", names).items():
+                if of in parameters:
+                    said = f"{rule}, {of} of the docstring is {read:.8g}, and {names[of]:.8g}"
+                    found.append((_apart(names[of], read), f"{said} is taken"))
+    return _verdict("parameters as written", found, "the rule")
 
 
 def _formulas(theorem: ConvergenceTheorem, method: Method) -> str:
@@ -105,7 +105,7 @@ def _verdict(check: str, found: Found, of: str) -> Verdict | None:
     if not found:
         return None
     worst, what = worst_of(found)
-    advice = f"In {of}, {what}: correct the formula or the code."
+    advice = f"In {of} {what}: correct the formula or the code."
     return Verdict(check, worst, _EXACT, advice=advice, **searched(found))
 
 
