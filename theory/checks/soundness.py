@@ -19,6 +19,7 @@ from certibit.theory.checks.channel.untold import untold
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.method.best_rule import best_rule
 from certibit.theory.checks.method.conduct import (
+    begins_as_written,
     bill_check,
     independence,
     keeps_invariants,
@@ -38,7 +39,9 @@ from certibit.theory.verdict import Verdict
 Check = Callable[[ConvexExperiment, int], Verdict | None]
 """Of an experiment and a seed."""
 
-_CONDUCT: tuple[Check, ...] = (purity, independence, names_samples, accounts, unsent, schedule)
+_CONDUCT: tuple[Check, ...] = (
+    purity, independence, names_samples, begins_as_written, accounts, unsent, schedule
+)  # fmt: skip
 """These need no solution."""
 
 
@@ -67,7 +70,8 @@ def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Ver
     Of a method on one machine, no messages are asked for.
     """
     alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
-    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))]
+    of_messages = (begins_as_written, accounts, unsent) if alone else ()
+    checks = [c for c in _CONDUCT if c not in of_messages]
     with np.errstate(all="ignore"):
         verdicts = [check(experiment, seed) for check in (rests_without_gradients, *checks)]
     return tuple(verdict for verdict in verdicts if verdict)

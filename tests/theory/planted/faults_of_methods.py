@@ -140,6 +140,7 @@ METHOD_FAULTS = [
         ("gradient at the old point", "problem.grad(x) - s.g", "problem.grad(s.x) - s.g"),
         ("mean estimate twice", "s.g_mean + mean(c)", "s.g_mean + 2 * mean(c)"),
         ("error feedback turned", "problem.grad(x) - s.g", "problem.grad(x) + s.g"),
+        ("first message sent whole", "g = channel.uplink", "g = channel.send"),
     ),
     *faults_of(
         "econtrol",

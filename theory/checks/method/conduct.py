@@ -3,6 +3,7 @@
 The value of a verdict is the largest error found, its limit what rounding allows.
 """
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -55,6 +56,9 @@ _LATE = 10
 
 _FORGOTTEN = 1e-3
 """What may be left in the long run."""
+
+_BEGIN = re.compile(r"At the start (.*?)\.(?: |$)")
+"""What a docstring says of the start: a message, or a vector and its bits, or neither."""
 
 _AWAY = 10.0
 """If the distance has grown by this factor, the run diverges."""
@@ -193,6 +197,21 @@ def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
         "client, which is not the published bill: look at what communicate sends, and to whom."
     )
     return Verdict("bits of a round as published", off / (1 + max(up, down)), EXACT, note, advice)
+
+
+def begins_as_written(experiment: Experiment[Any], seed: int = 0) -> Verdict | None:
+    """Check that a start sends what the docstring of the method says; None if it says nothing."""
+    said = _BEGIN.search(" ".join((type(experiment.method).__doc__ or "").split()))
+    if not said:
+        return None
+    channel, oracle = simulated_world(experiment, [seed])
+    experiment.method.start(channel.template, oracle, channel)
+    message = "message" in said[1]
+    sent = experiment.compressor if message else Identity()
+    up = sent.bits(experiment.d) if message or "bits" in said[1] else 0
+    spent = float(channel.ledger.uplink_bits[0]) / experiment.n
+    advice = f"Of the start the docstring says {said[1]!r}, {up} bits; start sends {spent:.6g}."
+    return Verdict("bits of the start as written", abs(spent - up), EXACT, advice=advice)
 
 
 def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
