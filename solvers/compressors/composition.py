@@ -178,10 +178,12 @@ class RandKOfTopK(Biased):
         return TopK(self.k).layout(d)
 
     def uniforms(self, d: int) -> int:
-        return self.k
+        return self.k if self.k < self.inner.k else 0
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         indices, values = self.inner.message(x, uniforms)
+        if self.k == self.inner.k:
+            return indices, values
         drawn = subsets(uniforms, self.inner.k)
         return gather(indices, drawn), gather(values, drawn)
 

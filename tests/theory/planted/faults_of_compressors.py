@@ -15,6 +15,9 @@ _CONSTANTS = [
     ("scaled: alpha of twice the omega", "solvers.compressors.composition",
      "return 1 / (1 + self.inner.omega(d))", "return 1 / (1 + 2 * self.inner.omega(d))",
      "scaled(rand-k:2)"),
+    ("sign: a random number that is not used", QUANTISATION, "return 0\n", "return 1\n", "sign"),
+    ("rand-k: the name of the other kind", "solvers.compressors.selection",
+     '("@shared" if self.shared else "")', '("" if self.shared else "@shared")', "rand-k:2"),
     ("l1: the rest of the last block is drawn", "solvers.compressors.selection",
      "rest = xp.zeros(", "rest = xp.ones(", "l1"),
     ("l1: one entry too few in the last block", "solvers.compressors.selection",
@@ -220,7 +223,7 @@ COMPRESSOR_FAULTS += [
         name,
         module,
         (right, wrong),
-        on="ef21" if selector.startswith("scaled") else "diana",
+        on="ef21" if selector.startswith(("scaled", "sign")) else "diana",
         compressor=selector,
     )
     for name, module, right, wrong, selector in _CONSTANTS

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor as selected
 from certibit.theory.checks.compressor.moments import (
     DRAWS,
     Vectors,
@@ -265,7 +266,34 @@ def _least_bits(message: tuple[NDArray[Any], ...], compressor: Compressor) -> in
     return int(np.ceil(np.log2(different)))
 
 
-_EXACT: tuple[Check, ...] = (_constants, _apart, _bytes)
+def _drawn(compressor: Compressor, d: int, seed: int) -> Verdict:
+    """Check that messages depend on uniform numbers, if any are drawn, for d or 2 d entries."""
+    generator, fixed = np.random.default_rng(seed), compressor.uniforms(d) > 0
+    for size in (d, 2 * d):
+        with suppress(Refusal):
+            compressor.check(size)
+            x = np.repeat(generator.standard_normal((1, size, 1)), _DRAWS, axis=2)
+            uniforms = generator.random((1, compressor.uniforms(size), _DRAWS))
+            message = compressor.message(x, uniforms)
+            fixed = fixed and not any(np.any(part != part[..., :1]) for part in message)
+    advice = "No message depends on the uniform numbers that are drawn: let uniforms return 0."
+    return Verdict("uniform numbers that are drawn are used", float(fixed), 0.0, advice=advice)
+
+
+def _named(compressor: Compressor, d: int, seed: int) -> Verdict:
+    """Check that the name of a compressor of the package makes it, with other choices as well."""
+    chosen: dict[str, Any] = {f.name: getattr(compressor, f.name) for f in fields(compressor)}
+    others = [{name: not x} for name, x in chosen.items() if isinstance(x, bool)]
+    wrong = ""
+    for one in (replace(compressor, **change) for change in ({}, *others)):
+        with suppress(Refusal):  # one of your own
+            made = selected(one.name)
+            wrong = one.name if type(made) is type(one) and made != one else wrong
+    advice = f"{wrong} makes another compressor: look at name and at default values."
+    return Verdict("the name of C makes it", float(bool(wrong)), 0.0, advice=advice)
+
+
+_EXACT: tuple[Check, ...] = (_constants, _apart, _bytes, _drawn, _named)
 
 
 def small_dimension(compressor: Compressor) -> int:
