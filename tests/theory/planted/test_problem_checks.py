@@ -7,8 +7,10 @@ import pytest
 from battery import PROBLEMS
 
 from certibit.data.errors import Refusal
+from certibit.data.losses.losses import Poisson
 from certibit.data.problem import Constants
 from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem
 from certibit.solvers.methods.gd import GD
 from certibit.theory.checks.examination import check
 from certibit.theory.checks.problem.curvature import eigenvalues
@@ -186,6 +188,23 @@ def test_check_examines_the_problem():
 @pytest.mark.parametrize("make", PROBLEMS)
 def test_every_problem_of_the_library_passes(make):
     assert [v for v in problem_checks(make(0), 0) if not v.holds] == []
+
+
+@dataclass(frozen=True)
+class LeastRefused(Poisson):
+    """Asks whether the smallest prediction is too large."""
+
+    def holds_at(self, z):
+        return super().holds_at(z.min(keepdims=True))
+
+
+def test_a_loss_that_refuses_for_one_number_only_is_named():
+    rows, counts = np.random.default_rng(0).standard_normal((9, 2)), np.arange(9.0)
+    kinds = {Poisson: [], LeastRefused: ["holds_at of the loss poisson answers for one number"]}
+    for kind, said in kinds.items():
+        made = problem(rows, counts, clients=3, loss=kind(bound=9.0), mu=1.0)
+        failing = [verdict.advice for verdict in problem_checks(made) if not verdict.holds]
+        assert [advice.removesuffix(" only.") for advice in failing] == said
 
 
 def test_differences_are_good_to_rounding():

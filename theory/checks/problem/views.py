@@ -70,4 +70,13 @@ def views_agree(problem: Problem, seed: int = 0) -> Verdict:
     return Verdict("views", worst / scale, _EXACT, advice=advice, **searched(apart))
 
 
-PROBLEM_CHECKS = (clients_apart, views_agree)
+def starts_as_told(problem: Problem, seed: int = 0) -> Verdict | None:
+    """Check that a problem starts where it is told to; None if it cannot be told."""
+    if not hasattr(problem, "started_at"):
+        return None
+    x = np.random.default_rng(seed).standard_normal(problem.d)
+    off = float(np.max(np.abs(np.ravel(problem.started_at(x).x_0) - x)))
+    return Verdict("starts where it is told to", off, 0.0, advice="Look at started_at and x_0.")
+
+
+PROBLEM_CHECKS = (clients_apart, views_agree, starts_as_told)
