@@ -81,7 +81,9 @@ def lines(file: str) -> Iterator[str]:
         return
     card = next(one for one in CARDS.values() if one.method.__module__.endswith(f".{name}"))
     needs, clients = card.method.needs, 1 if card.method.needs.shared_minimiser else 4
-    sent = SENT[needs.compressor] if needs.downlink is None else " two-way(rand-k:2;rand-k:2)"
+    sent = SENT[needs.compressor]
+    if needs.downlink:
+        sent = f" two-way({sent.strip()};{SENT[needs.downlink].strip()})"
     words = f"{card.name}{sent}"
     if card.theorems or card.convex:
         for rule in card.rules:
