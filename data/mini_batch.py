@@ -26,9 +26,6 @@ from certibit.data.errors import Refusal
 from certibit.data.noise import subsets
 from certibit.data.problem import Constants
 
-NO_BATCHES = "in event runs every client draws from all data, and not from its own rows"
-"""Why they take no mini-batches."""
-
 FLOYD = 16
 """Where m is at least this many times b^2, rows are drawn by Floyd's algorithm, from b numbers.
 

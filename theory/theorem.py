@@ -211,7 +211,7 @@ class ConvergenceTheorem(ABC):
     method: ClassVar[type[Method]]
     title: ClassVar[str]
     published: ClassVar[bool] = True
-    """Whether its promise is in a paper; otherwise the theorem is proved by us."""
+    """Whether its promise is in a paper; otherwise the docstring says "Proved by us"."""
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:

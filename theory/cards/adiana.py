@@ -36,8 +36,8 @@ class Acceleration(Theorem):
     no influence, and tau = 1 - min{1 - beta, theta_1}. Psi = (theta_1/(2 gamma beta)) |z - x*|^2
     + c (f(y) - f*) + ((theta_2 + theta_1/2)/p) (f(w) - f*) + nu (1/n) sum_i |h_i - grad f_i(w)|^2
     with nu = 6 eta omega_av/alpha (I) or 8 eta omega_av/alpha (II); without the term of w if
-    theta_2 = 0. Proved by us with these weights; it covers the
-    parameters of Li et al., arXiv:2002.11364, and of He, Huang, Yuan, arXiv:2305.16297.
+    theta_2 = 0. It covers the parameters of Li et al., arXiv:2002.11364, and of He, Huang, Yuan,
+    arXiv:2305.16297; proved by us with these weights.
     """
 
     method = ADIANA

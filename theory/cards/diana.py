@@ -40,8 +40,8 @@ class VersionA(_Shifts):
     """DIANA when only f is mu-strongly convex, each f_i convex and L-smooth.
 
     gamma <= 1/(L_f + 6 omega_av L) and 0 < alpha <= 1/(1 + omega) give
-    tau = max{1 - gamma mu, 1 - alpha/2}. Proved by us with this potential; the constants of
-    Gorbunov, Hanzely, Richtarik, arXiv:1905.11261.
+    tau = max{1 - gamma mu, 1 - alpha/2}. The constants are those of Gorbunov, Hanzely, Richtarik,
+    arXiv:1905.11261; proved by us with this potential.
     """
 
     title = "DIANA, f strongly convex"

@@ -89,7 +89,7 @@ def _largest_step(eta: float, setting: Setting) -> float:
 
 
 def _nonconvex(setting: Setting, eta: float = 0.1) -> EF21SGDM:
-    """Take the largest step of the theorem for a momentum of weight eta, 1/10 by default."""
+    """Take the largest step of the theorem for the weight eta = 1/10 of a sample, or another."""
     if not 0 < eta <= 1:
         raise Refusal(f"eta = {eta:g} is no weight of a sample; give a number above 0, at most 1")
     return EF21SGDM(_largest_step(eta, setting), eta)

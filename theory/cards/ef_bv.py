@@ -66,7 +66,7 @@ class BiasAndVariance(_Errors, Theorem):
     Polyak-Lojasiewicz condition without a regulariser; the number of the theorem was not checked.
     Psi = f(x) - f* + b |g - grad f(x)|^2 + (b r_av/(r s)) (1/n) sum_i |h_i - grad f_i(x)|^2, with
     b = gamma/(1 + r) and 1 + s = q/sqrt(r), has in the mean over the last message at most the value
-    of theirs, f(x) - f* and b r_av (1 + 1/s) times the same sum before the message. Proved by us:
+    of theirs, f(x) - f* and b r_av (1 + 1/s) times the same sum before the message; proved by us:
 
     Let G be the mean of the |h_i - grad f_i(x)|^2 and D = |x+ - x|^2. f(x+) <= f(x) - (gamma/2)
     |grad f(x)|^2 - (1/(2 gamma) - L_f/2) D + (gamma/2) |g - grad f(x)|^2. What is sent has the mean

@@ -17,7 +17,7 @@ class Damped(Theorem):
     If gamma_s >= 1 and eta_s = K eta gamma_s <= 1/(L (5 + 8 omega_av)), then
     tau = max{1 - eta_s mu/2, 1 - alpha/2}, for every K, of
     Psi = |x - x*|^2 + (b/alpha) eta_s^2 (1/n) sum_i |delta_i - grad f_i(x*)|^2 with
-    b = 1 + 9 omega_av/2. Proved by us, with u = eta_s L,
+    b = 1 + 9 omega_av/2; proved by us, with u = eta_s L,
     D = f(x) - f*, C = (1/n) sum_i |delta_i - grad f_i(x*)|^2: the drift of the local models is
     E <= (eta_s^2/3) (4 L D + 2 C), and
 

@@ -23,8 +23,8 @@ class InexactSolves(Theorem):
     the method, which K >= :func:`enough_steps` ensures, then
     tau = max{1/(1 + gamma mu), 1 - (C/(n (1 + omega))) tau/(L_F + tau)} for Psi =
     (1/gamma) |x - x*|^2 + (n/C) (1 + omega) (1/tau + 1/L_F) sum_i |u_i - u_i*|^2, u_i* =
-    grad F_i(x*). Proved by us with these constants; the method and the rate are those of Grudzien,
-    Malinovsky, Richtarik, arXiv:2306.03240.
+    grad F_i(x*). The method and the rate are those of Grudzien, Malinovsky, Richtarik,
+    arXiv:2306.03240; proved by us with these constants.
     """
 
     method = FiveGCSCC

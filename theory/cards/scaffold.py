@@ -32,7 +32,7 @@ class Cohorts(_ControlVariates):
 
     Let w = (n - m)/(m (n - 1)). If s = K eta_l eta_g <= 1/(4 L (1 + 2 w)) and eta_g >= 1, then
     tau = max{1 - s mu/2, 1 - m/(8 n)}, for every K; with full participation, w = 0 and
-    tau = 1 - s mu/2. Proved by us, with u = s L, D = f(x) - f*,
+    tau = 1 - s mu/2; proved by us, with u = s L, D = f(x) - f*,
     C = (1/n) sum_i |c_i - grad f_i(x*)|^2: gradient steps do not increase the norm of a gradient,
     so the drift of the local models is E <= (s^2/3) (4 L D + 2 C), whoever is drawn, and
 

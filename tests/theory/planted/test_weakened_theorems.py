@@ -143,6 +143,18 @@ def test_a_docstring_that_says_another_factor_is_told():
     assert not found.holds
 
 
+class Claimed(GradientDescent):
+    """Gradient descent. Proved by us."""
+
+
+def test_what_is_proved_by_us_is_not_called_published():
+    found = written_hypotheses(
+        Claimed(), GD(0.01), Setting.of(GD, Quadratic.random(3, 4, 1.0, 9.0))
+    )
+    assert "called published that is proved by us" in found.advice
+    assert not found.holds
+
+
 NAMES = {"gamma": 0.5, "mu": 2.0, "L_f": 4.0, "s": 3.0, "n": 5.0, "omega_av": 0.25}
 
 

@@ -10,9 +10,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
+from itertools import product
 
 from certibit.data.errors import Refusal
+from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
@@ -73,6 +75,8 @@ def written_hypotheses(
             value, read = getattr(promise, name), defined[name]
             said = f"{name} of the docstring is {read:.8g}, and {value:.8g} is promised"
             found.append((_apart(value, read), said))
+    if theorem.published and re.search(r"Proved\s+by\s+us", type(theorem).__doc__ or ""):
+        found.append((math.inf, "a theorem is called published that is proved by us"))
     if isinstance(theorem, Theorem) and "tau" in defined and "tau" not in names:
         decrease, read = 1 - theorem.rate(method, setting), 1 - defined["tau"]
         said = f"1 - tau of the docstring is {read:.8g}, and {decrease:.8g} is promised"
@@ -81,12 +85,15 @@ def written_hypotheses(
 
 
 def written_rules(card: Card, setting: Setting) -> Verdict | None:
-    """Check that rules take the parameters of their docstrings; None if none can be read."""
-    found = Found()
-    for rule, make in card.rules.items():
+    """Check that rules take the parameters of their docstrings, also without compression.
+
+    None if no docstring can be read.
+    """
+    found, settings = Found(), (setting, replace(setting, compressor=Identity()))
+    for (rule, make), where in product(card.rules.items(), settings):
         with suppress(Refusal):  # such as a rule for uncompressed messages
-            method = card.at(setting, rule)
-            names = _names(method, setting)
+            method = card.at(where, rule)
+            names = _names(method, where)
             parameters = {field.name for field in fields(method)} & set(names)
             for of, read in _definitions(make.__doc__ or "", names).items():
                 if of in parameters:
