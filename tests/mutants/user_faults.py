@@ -34,11 +34,12 @@ _QUADRATIC, _ROWS = "quadratic:d=6@4", "breast-cancer@4"
 SENT = {"unbiased": " rand-k:2", "contractive": " top-k:2", None: ""}
 OF_FILES = {
     "natural": ["diana natural"],
-    "quantisation": ["diana dithering:3", "diana ternary", "ef21 sign", "diana l1"],
-    "selection": ["diana rand-k:2", "ef21 top-k:2", "diana rand-k:1@shared"],
+    "quantisation": ["diana dithering:3", "diana ternary", "ef21 sign"],
+    "selection": ["diana rand-k:2", "ef21 top-k:2", "diana rand-k:1@shared", "diana l1"],
     "composition": ["diana rand-k:2+natural", "ef21 scaled(rand-k:2)",
                     "ef21 top-k:2+2-bit", "ef-bv rand-k:1(top-k:2)"],
-    "two_way": ["ef21p-diana two-way(rand-k:2;top-k:2)"],
+    "two_way": ["ef21p-diana two-way(rand-k:2;top-k:2)",
+                "locodl-both-ways two-way(rand-k:2;rand-k:2)"],
     "logistic_loss": [f"{_ROWS} gd --loss logistic"],
     "losses": [f"{_ROWS} gd --loss huber:1", f"{_ROWS} gd --loss least-squares",
                f"{_ROWS} gd --loss smoothed-hinge", "tests/mutants/own_counts.py:counts gd"],
@@ -92,7 +93,8 @@ def lines(file: str) -> Iterator[str]:
         if needs.samples:
             yield f"{_ROWS}:batch=8 {words} {QUICK}"
     if card.descents:
-        yield f"{_QUADRATIC}:nonconvex:noise=0.1 {words} --quiet"
+        for noise in ("", ":noise=0.1"):
+            yield f"{_QUADRATIC}:nonconvex{noise} {words} --quiet"
         if needs.samples:
             yield f"{_ROWS}:nonconvex:batch=8 {words} --quiet"
 
