@@ -24,7 +24,7 @@ from certibit.theory.checks.compressor.moments import (
     place_of_largest,
     variance_of_messages,
 )
-from certibit.theory.verdict import Verdict, largest, searched, worst_of
+from certibit.theory.verdict import Known, Verdict, largest, searched, worst_of
 
 _OTHERS = (1, 2, 4, 7, 12, 36)
 """Numbers of entries that the exact checks are made with as well."""
@@ -277,7 +277,8 @@ def _drawn(compressor: Compressor, d: int, seed: int) -> Verdict:
             message = compressor.message(x, uniforms)
             fixed = fixed and not any(np.any(part != part[..., :1]) for part in message)
     advice = "No message depends on the uniform numbers that are drawn: let uniforms return 0."
-    return Verdict("uniform numbers that are drawn are used", float(fixed), 0.0, advice=advice)
+    name = "uniform numbers that are drawn are used"
+    return Verdict(name, float(fixed), 0.0, advice=advice, **searched([d]))
 
 
 def _named(compressor: Compressor, d: int, seed: int) -> Verdict:
@@ -290,7 +291,8 @@ def _named(compressor: Compressor, d: int, seed: int) -> Verdict:
             made = selected(one.name)
             wrong = one.name if type(made) is type(one) and made != one else wrong
     advice = f"{wrong} makes another compressor: look at name and at default values."
-    return Verdict("the name of C makes it", float(bool(wrong)), 0.0, advice=advice)
+    name = "the name of C makes it"
+    return Verdict(name, float(bool(wrong)), 0.0, advice=advice, known=Known.PROVED)
 
 
 _EXACT: tuple[Check, ...] = (_constants, _apart, _bytes, _drawn, _named)

@@ -57,7 +57,7 @@ def refused_together(problem: Problem, _seed: int = 0) -> Verdict | None:
         if bool(ask(both)) != any(bool(ask(both[i : i + 1])) for i in range(2))
     ]
     advice = f"{' and '.join(wrong)} of the loss {loss.name} answers for one number only."
-    return Verdict("refusals of the loss", float(len(wrong)), 0.0, advice=advice)
+    return Verdict("refusals of the loss", float(len(wrong)), 0.0, advice=advice, **searched(both))
 
 
 PROBLEM_CHECKS = (bounds_attained, refused_together)
