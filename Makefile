@@ -98,7 +98,7 @@ fuzz: .venv/installed-dev
 
 # Faults made by machine: `certibit check` sees a user's, and the tests see our own; docs/mutants.md.
 mutants: .venv/installed-dev
-	nice $(BIN)/python tests/mutants/run_mutants.py results/mutants
+	nice $(BIN)/python tests/mutants/user_faults.py results/mutants
 	nice $(BIN)/python tests/mutants/own_faults.py results/mutants
 
 lint: .venv/installed-dev types

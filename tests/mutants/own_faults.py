@@ -10,6 +10,7 @@ with a larger S where it stopped, and tried again once the texts of the tests ar
 
 import argparse
 import ast
+import hashlib
 import json
 import shutil
 import subprocess
@@ -25,12 +26,10 @@ import pytest
 import scipy.optimize  # noqa: F401
 import sklearn.datasets  # noqa: F401
 from equivalents import equivalents
-from mutations import Mutant, mutants, parses
-from private_tree import PrivateTree
-from reached import ROOT, digest
-from sampling import rank
-from trials import seen
+from mutations import Mutant, mutants, parses, rank
+from private_tree import PrivateTree, seen
 
+ROOT = Path(__file__).resolve().parents[2]
 Row = dict[str, Any]
 ROOMS = ("certibit", "data", "solvers", "theory", "figures")
 OF_USERS = (
@@ -59,6 +58,11 @@ def sample(root: Path, count: int) -> list[Mutant]:
             if len(chosen) == count:
                 break
     return chosen
+
+
+def _digest(file: Path) -> str:
+    """Return a hash of the text of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def _all(root: Path) -> Iterator[Mutant]:
@@ -170,7 +174,7 @@ def main(folder: Path, first: int, seconds: float) -> None:
 
 def tried(tree: PrivateTree, mutant: Mutant, row: Row, seconds: float) -> Row:
     """Return the row of a fault that is shown to the test files that it has not been shown to."""
-    texts = {file: digest(tree.folder / file) for file in nearest(tree.folder, mutant.file)}
+    texts = {file: _digest(tree.folder / file) for file in nearest(tree.folder, mutant.file)}
     done = {tuple(each) for each in row["done"]}
     left = [file for file, text in texts.items() if (file, text) not in done]
     tree.plant(mutant)

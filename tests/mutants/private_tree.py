@@ -88,6 +88,15 @@ class Answer:
         return code, told if code is not None else f"{told}\nno end in time"
 
 
+def seen(answer: Answer) -> str:
+    """Return the line that says what failed, or "" if nothing did."""
+    code, told = answer.read()
+    if code == 0:
+        return ""
+    lines = [line for line in told.splitlines() if line.strip()] or [f"exit code {code}"]
+    return next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])[:300]
+
+
 def _child(folder: Path, ask: Callable[[], int], seconds: int) -> None:
     """Answer in the folder, with what is said in a file, and less memory than there is."""
     os.setsid()

@@ -1,22 +1,17 @@
 """The engine of `make mutants`: right patches, a fixed sample, faults seen, no false alarm."""
 
 import json
-from collections import Counter
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import own_faults
 import pytest
+import user_faults
 from equivalents import FILE, equivalents
-from mutants_table import write_table
 from mutations import mutants, parses
-from private_tree import PrivateTree
-from recordings import Reached
-from sampling import KINDS, OF_THE_CHECK, kind, sample
-from subjects import OWN, SUBJECTS
-from trials import Memory, check_stage, reaching, tried, unlike
-
-from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
+from private_tree import PrivateTree, seen
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,66 +80,20 @@ def test_a_name_follows_the_patch_and_not_the_place():
     assert not parses(replace(wrong, new="("), text)
 
 
-@pytest.fixture(scope="module")
-def found():
-    return sample(ROOT)
-
-
-@pytest.mark.long
-def test_the_sample_is_large_stratified_and_fixed(found):
-    wanted = Counter()
-    for name, count in KINDS.values():
-        wanted[name] += count
-    assert len(found) >= 200
-    assert Counter(kind(mutant.file) for mutant in found) == +wanted
-    assert {mutant.file.split("/")[0] for mutant in found} == {"data", "solvers", "theory"}
-    assert len({mutant.operator for mutant in found}) >= 12
-    assert len({mutant.name for mutant in found}) == len(found)
-    first = {kind(mutant.file) for mutant in found[: len(+wanted)]}
-    assert first == set(+wanted)
-
-
-def test_every_subject_but_one_is_a_method_of_the_catalogue():
-    named = {subject.split()[1] for subject in SUBJECTS if subject != OWN}
-    assert named == {*METHODS, *SHARED_MINIMISER}
-
-
-def test_those_who_reach_a_fault_are_asked():
-    mutant = next(m for m in mutants("a.py", "def f(x):\n    return x + 1"))
-    asked = [
-        Reached("far", 0.1, frozenset({"b.py:f"})),
-        Reached("file", 0.1, frozenset({"a.py:g"})),
-        Reached("slow", 5.0, frozenset({"a.py:f"})),
-        Reached("fast", 1.0, frozenset({"a.py:f", "b.py:f"})),
-    ]
-    assert reaching(mutant, asked, 60.0) == ["fast", "slow"]
-    assert reaching(mutant, asked, 0.5) == ["fast"]
-    assert reaching(mutant, asked[:2], 60.0) == ["file"]
-
-
-def test_those_who_call_what_is_new_come_first():
-    first, again, other = (
-        Reached(name, seconds, frozenset(functions))
-        for name, seconds, functions in [("1", 1.0, "ab"), ("2", 1.1, "ab"), ("3", 2.0, "bcd")]
-    )
-    assert list(unlike([other, again, first])) == [first, other, again]
-    large = Reached("4", 1.2, frozenset("abcdefgh"))
-    small = Reached("5", 9.0, frozenset("a"))
-    assert list(unlike([small, large, other, first])) == [first, large, small, other]
-
-
 @pytest.mark.long
 def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):
-    """A sign error of GD, an endless loop and the tree as it is, tried one after the other."""
-    tree = PrivateTree(ROOT, tmp_path / "tree")
-    file = "solvers/methods/gd.py"
+    """A sign error of GD and the tree as it is, tried one after the other."""
+    tree, file = PrivateTree(ROOT, tmp_path / "tree"), "solvers/methods/gd.py"
     text = (ROOT / file).read_text(encoding="utf-8")
     wrong = next(m for m in mutants(file, text) if "self.gamma" in m.patch[1] and "+" in m.new)
-    subject = "quadratic:d=3@2 gd --parameters 1/L"
-    stage = check_stage([Reached(subject, 1.0, frozenset({f"{file}:{wrong.function}"}))])
-    found = dict(tried(stage, [wrong, None], [tree]))
-    assert found[wrong].startswith(f"{subject}: ")
-    assert found[None] == ""
+    for mutant, said in ((wrong, "quadratic:d=6@4 gd"), (None, "")):
+        tree.plant(mutant)
+        answer = tree.start(partial(user_faults.shown, file), user_faults.SECONDS)
+        while not answer.ended:
+            time.sleep(0.05)
+        found = seen(answer)
+        assert found.startswith(said)
+        assert bool(found) == bool(said)
     assert (tree.folder / file).read_text(encoding="utf-8") == text
     assert (ROOT / file).read_text(encoding="utf-8") == text
 
@@ -164,24 +113,6 @@ def _for_ever():
         pass
 
 
-def test_what_is_finished_is_kept_and_survivors_are_tried_again(tmp_path):
-    memory = Memory(tmp_path / "finished.jsonl")
-    memory.add("check", "tree", "a", "seen")
-    memory.add("check", "tree", "b", "")
-    memory.add("tests", "tree", "c", "seen")
-    assert memory.read("check", "tree") == {"a": "seen", "b": ""}
-    assert memory.read("check", "another") == {"a": "seen"}
-
-
-def test_what_was_cut_or_damaged_is_tried_again(tmp_path):
-    memory = Memory(tmp_path / "finished.jsonl")
-    memory.add("check", "tree", "a", "seen")
-    memory.file.write_bytes(memory.file.read_bytes()[:-5])
-    memory.add("check", "tree", "b", "seen")
-    memory.file.write_bytes(memory.file.read_bytes() + b"\xff\n[1]\n")
-    assert memory.read("check", "tree") == {"b": "seen"}
-
-
 def test_an_argument_holds_for_its_patch_only(tmp_path):
     made = mutants("a.py", "def f(x):\n    return x + 1")
     row = '[{"file": "a.py", "function": "f", "patch": %s, "argument": "why"}]'
@@ -197,16 +128,6 @@ def test_every_argument_speaks_about_a_mutant_of_today():
     names = {mutant.name for file, text in texts.items() for mutant in mutants(file, text)}
     assert equivalents().keys() <= names
     assert all(row["argument"].strip() for row in rows)
-
-
-def test_the_table_counts_and_shows_survivors(tmp_path):
-    made = mutants("solvers/methods/a.py", "a + b")
-    seen = {made[0].name: ("check", "gd"), made[1].name: ("check", "ef21")}
-    text = write_table(tmp_path, made, seen, {})
-    assert "| methods | 2 | 1 | 0 | 67% |" in text
-    table = (tmp_path / "table.md").read_text(encoding="utf-8")
-    assert table.count("    -a + b") == 1
-    assert set(OF_THE_CHECK) <= {name for name, _ in KINDS.values()}
 
 
 @pytest.mark.long
