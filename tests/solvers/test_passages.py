@@ -85,6 +85,7 @@ def test_a_run_ends_at_the_first_round_of_its_accuracy(name):
     np.testing.assert_allclose(few.x, every.x, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_batches_libraries_and_cohorts_agree():
     made = experiment("locodl", PROBLEMS["quadratic"]())
     together = simulate(made, seeds=3, budget=BUDGET, record=COARSE)
