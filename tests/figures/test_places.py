@@ -257,6 +257,18 @@ class Queue:
         del self.waiting[name]
 
 
+@pytest.fixture
+def signals_as_at_a_terminal():
+    """A process that a script starts in the background ignores SIGINT."""
+    usual = {signal.SIGINT: signal.default_int_handler}
+    usual |= {signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals_as_at_a_terminal")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("stages", [["submission"], ["wait"], ["wait", "cancel"]], ids=str)
 def test_a_signal_cancels_what_is_queued(monkeypatch, name, stages):
