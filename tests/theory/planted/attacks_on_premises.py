@@ -622,3 +622,47 @@ ASKING: dict[str, Method] = {
     for name, ask in REFUSED.items()
     for way, changed in (("asking", lambda ask: ask), ("caught", caught))
 }
+
+
+FIRST = np.array([True, False, False])[:, None, None]
+"""The only client of the first of two classes."""
+
+
+@dataclass(frozen=True)
+class OfTwoClasses(Method):
+    """Gradient descent of clients of two classes, with other vectors in the place of gradients."""
+
+    gamma: float = 0.2
+
+    needs, schedule = Needs(compressor="unbiased"), Every()
+
+    def start(self, x, problem, channel):
+        return Memory(x, problem.grad(x))
+
+    def communicate(self, s, problem, channel):
+        g = self.taken(s, copies(s.x, problem.n), problem, channel)
+        x = channel.broadcast(s.x - self.gamma * mean(channel.send(g)))
+        return Memory(x, 0.7 * s.h + 0.3 * problem.grad(s.x))
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        return Memory(problem.x_star, problem.grad_star)
+
+
+def of_one_other(s, x, f, c):
+    """Return x plus, on the first client, what one of the others is apart from their mean."""
+    apart = masked(~FIRST, f.grad(s.x) - s.h)
+    apart = apart - masked(~FIRST, copies(total(apart), f.n)) / 2
+    return x + 10 * masked(FIRST, copies(total(masked(c.cohort(1), apart)), f.n))
+
+
+ACROSS: dict[str, Method] = {
+    name: kind(f"across: {name}", OfTwoClasses, taken=taken)()
+    for name, taken in {
+        "a point": lambda m, s, x, f, c: f.grad(of_one_other(s, x, f, c)),
+        "a message": lambda m, s, x, f, c: f.grad(x) + c.uplink(of_one_other(s, x, f, c) - x),
+    }.items()
+}
+"""Vectors of a client that depend on which clients of another class take part."""

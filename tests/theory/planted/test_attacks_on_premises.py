@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attacks_on_premises import (
+    ACROSS,
     ASKING,
     ATTACKS,
     FORGETFUL,
@@ -45,7 +46,7 @@ from certibit.theory.chains.certify_steps import certify_run
 from certibit.theory.chains.chain import Chain
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.function_class import FunctionClass
+from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.potential import Gap, Squares
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.quadratic_potential import AtModel
@@ -526,3 +527,14 @@ def test_no_part_of_a_method_asks_what_its_arrays_are(part, n):
         with pytest.raises(Refusal, match="does not do on numbers"):
             certify_descent(OfWhat(part=part), replace(NONCONVEX, n=n))
     assert certify(OfWhat(), replace(CONVEX, n=n), potential=OfArrays()).factor < 10
+
+
+TWO_CLASSES = FunctionClass.of_classes(
+    [ClientClass(count, mu=1.0, L=4.0, omega=1.0) for count in (1, 2)]
+)
+
+
+@pytest.mark.parametrize("method", ACROSS.values(), ids=list(ACROSS))
+def test_no_vector_depends_on_who_takes_part_in_another_class(method):
+    with pytest.raises(Refusal, match="which other clients take part"):
+        certify(method, TWO_CLASSES, potential=AtModel("distance"))

@@ -261,35 +261,32 @@ class Frame:
             for run, label in enumerate(self.run_cells)
             if label >= 0 and run not in self.differences.values()
         }
-        siblings = [label for label in runs if self.cell_kinds[label] == kind]
-        own, shared = 0 * first[:, 0], 0 * first[:, 0]
-        others = [label for label in siblings if label != cells[0]]
+        size = {label: len(cell) for label, cell in enumerate(self.members)}
+        # of each kind what one client adds to the shared part
+        some = map(self.cell_kinds.index, range(len(self.counts)))
+        shared = [first[:, runs[label]] / size[label] for label in some]
+        others = [x for x in runs if self.cell_kinds[x] == kind and x != cells[0]]
         large = [label for label in cells if label in self.differences]
-        size = {label: len(self.members[label]) for label in siblings}
         if large:
             top, bottom = of[large[0]][:2]
             own = (values[top] - values[bottom])[:, self.differences[large[0]]] / 2
-            shared = (values[top][:, runs[large[0]]] - own) / size[large[0]]
-        elif others:
-            shared = first[:, runs[others[0]]] / size[others[0]]
-            own = first[:, runs[cells[0]]] - shared * size[cells[0]]
+            shared[kind] = (values[top][:, runs[large[0]]] - own) / size[large[0]]
+        else:
+            shared[kind] = first[:, runs[others[0]]] / size[others[0]] if others else 0
+            own = first[:, runs[cells[0]]] - shared[kind] * size[cells[0]]
         misfits = [values[row][:, 0] - first[:, 0] for label in cells for row in of[label]]
-        if large or others:
-            for label in cells:
-                for row, entries in ((row, self.directions[row]) for row in of[label]):
-                    for run in range(1, self.runs):
-                        if self.cell_kinds[self.run_cells[run]] == kind:
-                            mass = (
-                                0
-                                if run in self.differences.values()
-                                else (size[self.run_cells[run]])
-                            )
-                            misfits.append(values[row][:, run] - own * entries[run] - shared * mass)
+        for row in (row for label in cells for row in of[label]):
+            for run, label in enumerate(self.run_cells):
+                if label >= 0:
+                    mass = 0 if run in self.differences.values() else size[label]
+                    fit = own * self.directions[row, run] + shared[self.cell_kinds[label]] * mass
+                    misfits.append(values[row][:, run] - fit)
         largest = 0 if self.exact else 1e3 * SAME * np.abs(values).max(initial=0.0)
         if any(np.any(np.abs(misfit) > largest) for misfit in misfits):
             raise Refusal(_DEPENDS)
         parts = [0 * own] * len(self.counts)
-        parts[kind] = own
+        if self.counts[kind] > 1:
+            parts[kind] = own
         return (first[:, 0], *parts)
 
 
