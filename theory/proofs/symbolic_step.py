@@ -271,6 +271,8 @@ def _symbolic_step(
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
     relations = invariants(method, state, problem)
+    for x in relations:
+        require_asked(x)
     after: list[Form] = []
     for orbit in outcomes.found:
         there, channel = world(orbit)
@@ -369,6 +371,7 @@ def _form(
     basis, frame = problem.basis, problem.frame
     values = zeros(basis.size, exact=basis.exact)
     if isinstance(term, Squares):
+        require_asked(term.vectors)
         gram = expected_gram(frame.gram(term.vectors), functions, problem, channel)
         return Form(frame.blocks(gram, basis), values)
     if term.point.shape[0] > 1:

@@ -634,7 +634,7 @@ class OfTwoClasses(Method):
 
     gamma: float = 0.2
 
-    needs, schedule = Needs(compressor="unbiased"), Every()
+    needs, schedule = Needs(compressor="unbiased", shared_minimiser=True), Every()
 
     def start(self, x, problem, channel):
         return Memory(x, problem.grad(x))
@@ -658,11 +658,39 @@ def of_one_other(s, x, f, c):
     return x + 10 * masked(FIRST, copies(total(masked(c.cohort(1), apart)), f.n))
 
 
+def noise_of(v, channel):
+    return channel.uplink(v) - v
+
+
 ACROSS: dict[str, Method] = {
     name: kind(f"across: {name}", OfTwoClasses, taken=taken)()
     for name, taken in {
         "a point": lambda m, s, x, f, c: f.grad(of_one_other(s, x, f, c)),
-        "a message": lambda m, s, x, f, c: f.grad(x) + c.uplink(of_one_other(s, x, f, c) - x),
+        "a message": lambda m, s, x, f, c: (
+            f.grad(x) + noise_of(of_one_other(s, x, f, c) - x, c) / 99
+        ),
     }.items()
 }
 """Vectors of a client that depend on which clients of another class take part."""
+
+
+def remembered(x, f):
+    return Memory(x, f.grad(x))
+
+
+LEAKED: dict[str, Method] = {
+    "a point": kind(
+        "leaked: a point",
+        OfTwoClasses,
+        taken=lambda m, s, x, f, c: f.grad(where(FIRST, x, x + 100 * f.grad(x, active=FIRST))),
+    )(),
+    "a relation": kind(
+        "leaked: a relation",
+        OfTwoClasses,
+        invariants=lambda m, s, f: (s.h - f.grad(s.x, active=FIRST),),
+        communicate=lambda m, s, f, c: remembered(
+            c.broadcast(s.x - m.gamma * mean(c.send(s.h - 100 * masked(~FIRST, s.h)))), f
+        ),
+    )(),
+}
+"""Gradients of the second class, of which only the first was asked for its own."""

@@ -13,6 +13,7 @@ from attacks_on_premises import (
     FORGETFUL,
     HEADS,
     HONEST,
+    LEAKED,
     RARE,
     REFUSED,
     UNASKED,
@@ -537,4 +538,10 @@ TWO_CLASSES = FunctionClass.of_classes(
 @pytest.mark.parametrize("method", ACROSS.values(), ids=list(ACROSS))
 def test_no_vector_depends_on_who_takes_part_in_another_class(method):
     with pytest.raises(Refusal, match="which other clients take part"):
+        certify(method, TWO_CLASSES, potential=AtModel("distance"))
+
+
+@pytest.mark.parametrize("method", LEAKED.values(), ids=list(LEAKED))
+def test_nothing_is_made_of_gradients_that_were_not_asked_for(method):
+    with pytest.raises(Refusal, match="clients that are not active"):
         certify(method, TWO_CLASSES, potential=AtModel("distance"))

@@ -373,9 +373,9 @@ def chosen(mask: Any, yes: Any, no: Any) -> Any:
     return made
 
 
-def require_asked(x: Any) -> None:
-    """Refuse a vector that holds gradients for which clients were not asked."""
-    if isinstance(x, ClientArray) and np.any(x._void):
+def require_asked(x: Any, rows: Any = True) -> None:
+    """Refuse a vector that holds, in some rows, gradients for which clients were not asked."""
+    if isinstance(x, ClientArray) and np.any(x._void & np.reshape(rows, (-1, 1, 1)).astype(bool)):
         refuse(
             "uses what it did not ask for",
             "takes gradients of clients that are not active",

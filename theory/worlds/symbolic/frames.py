@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, depends_on_heads, rows_of
+from certibit.theory.worlds.opaque.clients import (
+    ClientArray,
+    ClientRows,
+    depends_on_heads,
+    require_asked,
+    rows_of,
+)
 from certibit.theory.worlds.opaque.exact_numbers import exact_product, rationals, zeros
 from certibit.theory.worlds.orbits import cells_of_kinds
 
@@ -220,8 +226,10 @@ class Frame:
         Raises
         ------
         Refusal
-            If it depends on the participation of other clients.
+            If it depends on the participation of other clients, or holds gradients that these were
+            not asked for.
         """
+        require_asked(v, active[self.layout.representatives])
         if depends_on_heads(v):
             raise Refusal(_DEPENDS)
         values = self.rows(v)

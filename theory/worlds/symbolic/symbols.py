@@ -21,7 +21,7 @@ from certibit.solvers.backend import where
 from certibit.solvers.method import Method, Sample, Slot, slot_of
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.opaque.clients import ClientArray, contents
+from certibit.theory.worlds.opaque.clients import ClientArray, contents, require_asked
 from certibit.theory.worlds.opaque.exact_numbers import Exact, rational, zeros
 from certibit.theory.worlds.opaque.letters import FEATURES, noted
 from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel, of_senders
@@ -208,6 +208,7 @@ class SymbolicProblem:
         rows_of_all = self._clients(active)
         if not rows_of_all.any():
             return self.frame.asked(0 * self.grad_star, rows_of_all)
+        require_asked(x, rows_of_all[self.frame.layout.representatives])
         if not self.frame.rows(x).any():  # the solution
             if not self.solution:
                 raise Refusal(
