@@ -41,6 +41,7 @@ from certibit.theory.worlds.opaque.clients import (
     anew,
     contents,
     mean_degree,
+    require_whole,
     share,
     tossed,
 )
@@ -133,12 +134,13 @@ class OrbitChannel(Scripted):
                 "draws owners among clients that depend on coins of clients",
                 "draw them from a cohort, or from all clients",
             )
+        require_whole(cohort)
         members = contents(True if cohort is None else cohort, self.layout)
         inside = [cell for cell in self.cells if members[cell[0], 0, 0]]
         check_owners(s, sum(map(len, inside)))
-        return self._some(s, inside)
+        return self._some(s, inside, mixed=True)
 
-    def _some(self, size: int, inside: list[range]) -> ClientMask:
+    def _some(self, size: int, inside: list[range], *, mixed: bool = False) -> ClientMask:
         left = sum(map(len, inside))
         self.alike *= _ways(left, size)
         heads = []
@@ -157,13 +159,13 @@ class OrbitChannel(Scripted):
                 ]
             heads.append(fewest + self._choose_count(odds))
             size -= heads[-1]
-        return self._refine(heads)
+        return self._refine(heads, mixed=mixed)
 
     def _choose_count(self, odds: Sequence[float | Fraction]) -> int:
         chosen: int = self.choose([(p, k) for k, p in enumerate(odds) if p > 0])
         return chosen
 
-    def _refine(self, heads: Sequence[int], *, tossed: bool = False) -> ClientMask:
+    def _refine(self, heads: Sequence[int], **marks: bool) -> ClientMask:
         """Return the mask of the first clients of every cell, which become cells of their own."""
         self.chooses = True
         mask = np.zeros((self.n, 1, 1), dtype=bool)
@@ -172,7 +174,7 @@ class OrbitChannel(Scripted):
             mask[cell.start : cell.start + count] = True
             halves += [half for half in (cell[count:], cell[:count]) if half]
         self.cells = halves
-        return ClientMask(mask, self.layout.kinds, tossed=tossed)
+        return ClientMask(mask, self.layout.kinds, **marks)
 
 
 def of_senders(v: Any, senders: int) -> Any:

@@ -658,7 +658,7 @@ def of_one_other(s, x, f, c):
     return x + 10 * masked(FIRST, copies(total(masked(c.cohort(1), apart)), f.n))
 
 
-def noise_of(v, channel):
+def noise(v, channel):
     return channel.uplink(v) - v
 
 
@@ -666,9 +666,7 @@ ACROSS: dict[str, Method] = {
     name: kind(f"across: {name}", OfTwoClasses, taken=taken)()
     for name, taken in {
         "a point": lambda m, s, x, f, c: f.grad(of_one_other(s, x, f, c)),
-        "a message": lambda m, s, x, f, c: (
-            f.grad(x) + noise_of(of_one_other(s, x, f, c) - x, c) / 99
-        ),
+        "a message": lambda m, s, x, f, c: f.grad(x) + noise(of_one_other(s, x, f, c) - x, c) / 99,
     }.items()
 }
 """Vectors of a client that depend on which clients of another class take part."""
@@ -694,3 +692,35 @@ LEAKED: dict[str, Method] = {
     )(),
 }
 """Gradients of the second class, of which only the first was asked for its own."""
+
+
+def mixed(s, x, f, c):
+    """Return the model and its memory feature by feature, as clients own features."""
+    return where(c.ownership(2), x, x + 30 * s.h)
+
+
+def owned_twice(s, x, f, c):
+    own, g = c.ownership(2), f.grad(x)
+    return g + 100 * masked(own & ~c.ownership(2, own), g)
+
+
+MIXED: dict[str, Method] = {
+    name: kind(f"mixed: {name}", OfTwoClasses, taken=taken)()
+    for name, taken in {
+        "a point": lambda m, s, x, f, c: f.grad(mixed(s, x, f, c)),
+        "a message": lambda m, s, x, f, c: c.uplink(masked(c.ownership(2), f.grad(x))),
+        "owners of owners": lambda m, s, x, f, c: owned_twice(s, x, f, c),
+    }.items()
+}
+"""Vectors and owners that are others in every feature."""
+
+
+class MixedModel(OfTwoClasses):
+    """A model that is a mean over the owners of each feature."""
+
+    name = "a mixed model"
+
+    def communicate(self, s, problem, channel):
+        own, g = channel.ownership(2), problem.grad(s.x)
+        mixed = total(channel.send(s.x - self.gamma * g, own)) / 2
+        return Memory(channel.broadcast(mixed), 0.7 * s.h + 0.3 * g)

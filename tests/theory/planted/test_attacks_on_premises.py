@@ -14,6 +14,7 @@ from attacks_on_premises import (
     HEADS,
     HONEST,
     LEAKED,
+    MIXED,
     RARE,
     REFUSED,
     UNASKED,
@@ -24,6 +25,7 @@ from attacks_on_premises import (
     Late,
     Looking,
     Memory,
+    MixedModel,
     Pushed,
     Rarely,
     RarelyFresh,
@@ -535,13 +537,36 @@ TWO_CLASSES = FunctionClass.of_classes(
 )
 
 
+class OfBoth:
+    """The distances of the model and of the memory."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return Squares(1.0, s.x - star.x), Squares(0.01, s.h - star.h)
+
+
 @pytest.mark.parametrize("method", ACROSS.values(), ids=list(ACROSS))
 def test_no_vector_depends_on_who_takes_part_in_another_class(method):
     with pytest.raises(Refusal, match="which other clients take part"):
-        certify(method, TWO_CLASSES, potential=AtModel("distance"))
+        certify(method, TWO_CLASSES, potential=OfBoth())
 
 
 @pytest.mark.parametrize("method", LEAKED.values(), ids=list(LEAKED))
 def test_nothing_is_made_of_gradients_that_were_not_asked_for(method):
     with pytest.raises(Refusal, match="clients that are not active"):
-        certify(method, TWO_CLASSES, potential=AtModel("distance"))
+        certify(method, TWO_CLASSES, potential=OfBoth())
+
+
+SINGLE = FunctionClass.of_classes([ClientClass(1, mu=1.0, L=4.0, omega=1.0)] * 3)
+
+
+@pytest.mark.parametrize("method", MIXED.values(), ids=list(MIXED))
+def test_features_have_different_owners(method):
+    """Not even where every client is a class of its own, and may differ from all others."""
+    with pytest.raises(Refusal, match="feature by feature"):
+        certify(method, SINGLE, potential=OfBoth())
+
+
+def test_no_gap_is_at_a_mean_of_owners():
+    assert certify(MixedModel(), SINGLE, potential=OfBoth()).factor < 1
+    with pytest.raises(Refusal, match="feature by feature"):
+        certify(MixedModel(), SINGLE, potential=AtModel("gap"))

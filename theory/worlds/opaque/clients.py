@@ -156,12 +156,17 @@ class ClientMask(_Array):
     IS_WHAT = "looks at who takes part"
     INSTEAD = "choose by it with where(mask, x, y) or masked(mask, x)"
 
-    __slots__ = ("_kinds", "_tossed", "_values")
+    __slots__ = ("_kinds", "_mixed", "_tossed", "_values")
 
     def __init__(
-        self, values: NDArray[Any], kinds: Sequence[range], *, tossed: bool = False
+        self,
+        values: NDArray[Any],
+        kinds: Sequence[range],
+        *,
+        tossed: bool = False,
+        mixed: bool = False,
     ) -> None:
-        self._values, self._kinds, self._tossed = values, kinds, tossed
+        self._values, self._kinds, self._tossed, self._mixed = values, kinds, tossed, mixed
 
     @property
     def shape(self) -> tuple[int, int, Letter]:
@@ -185,7 +190,8 @@ class ClientMask(_Array):
         if not logical and own.dtype == bool:
             own = own.astype(int)
         made = getattr(operator, operation)(own, *values)
-        return ClientMask(made, self._kinds, tossed=tossed(self, *others))
+        used = self, *others
+        return ClientMask(made, self._kinds, tossed=tossed(*used), mixed=mixed(*used))
 
 
 def _of_mask(operation: str, *, reflected: bool = False) -> Any:
@@ -211,7 +217,8 @@ class ClientArray(_Array):
 
     As the clients toss coins, it is a polynomial of the numbers of heads. Its ``degrees`` are those
     of what depends on the coin of a client itself, -1 if nothing does, and of what does not. Rows
-    that are ``void`` are of clients that were not asked for their gradients.
+    that are ``void`` are of clients that were not asked for their gradients. A ``mixed`` vector
+    depends on the owners of features, which are not the same for all features.
     """
 
     WORD = "a vector"
@@ -221,7 +228,7 @@ class ClientArray(_Array):
         "copies, masked and where"
     )
 
-    __slots__ = ("_degrees", "_layout", "_rows", "_void")
+    __slots__ = ("_degrees", "_layout", "_mixed", "_rows", "_void")
 
     def __init__(
         self,
@@ -229,8 +236,10 @@ class ClientArray(_Array):
         layout: ClientRows,
         degrees: tuple[int, int] = (-1, 0),
         void: Any = False,
+        mixed: bool = False,
     ) -> None:
-        self._rows, self._layout, self._degrees, self._void = rows, layout, degrees, void
+        self._rows, self._layout, self._degrees = rows, layout, degrees
+        self._void, self._mixed = void, mixed
 
     @property
     def shape(self) -> tuple[int, Letter, Letter]:
@@ -257,7 +266,8 @@ class ClientArray(_Array):
         number = object if self._rows.dtype == object else float
         weighted = self._rows * self._layout.counts.astype(number)[:, None, None]
         degrees = -1, mean_degree(self)
-        return ClientArray(weighted.sum(axis=0, keepdims=True), self._layout, degrees)
+        summed = weighted.sum(axis=0, keepdims=True)
+        return ClientArray(summed, self._layout, degrees, mixed=self._mixed)
 
     def mean(self, axis: int | None = None, keepdims: bool = False) -> "ClientArray":
         """Average over the clients: (1, d, R)."""
@@ -304,7 +314,8 @@ class ClientArray(_Array):
         vectors = (self, *(x for x in others if isinstance(x, ClientArray)))
         own, shared = (max(parts) for parts in zip(*(x._degrees for x in vectors), strict=True))
         degrees = (max(own, shared), 0) if tossed(*others) else (own, shared)
-        return ClientArray(rows, self._layout, degrees, reduce(or_, (x._void for x in vectors)))
+        void = reduce(or_, (x._void for x in vectors))
+        return ClientArray(rows, self._layout, degrees, void, mixed(self, *others))
 
     def _term(self, other: Any) -> Any:
         """Return what may be added: the rows of a vector, or 0."""
@@ -365,7 +376,8 @@ def chosen(mask: Any, yes: Any, no: Any) -> Any:
         opaque._refuse("chooses by what is no mask")
     if vector is None:
         numbers = [numbers_of(x, kinds) for x in (yes, no)]
-        return ClientMask(np.where(own, *numbers), kinds, tossed=tossed(mask, yes, no))
+        made, used = np.where(own, *numbers), (mask, yes, no)
+        return ClientMask(made, kinds, tossed=tossed(*used), mixed=mixed(*used))
     rows = _rows_of_mask(own, vector._layout), vector._term(yes), vector._term(no)
     made = vector._made(np.where(*rows), mask, yes, no)
     if np.any(made._void):
@@ -386,6 +398,21 @@ def require_asked(x: Any, rows: Any = True) -> None:
 def tossed(*arrays: Any) -> bool:
     """Return whether masks depend on coins of clients, whose numbers of heads are not all tried."""
     return any(isinstance(x, ClientMask) and x._tossed for x in arrays)
+
+
+def mixed(*arrays: Any) -> bool:
+    """Return whether arrays depend on the owners of features."""
+    return any(isinstance(x, ClientArray | ClientMask) and x._mixed for x in arrays)
+
+
+def require_whole(x: Any) -> None:
+    """Refuse a vector, or a mask, each of whose features depends on owners of its own."""
+    if mixed(x):
+        refuse(
+            "mixes vectors feature by feature",
+            "takes a gradient at, compresses or draws among what depends on owners of features",
+            "only send it, or begin the step with it",
+        )
 
 
 def anew(x: Any) -> Any:

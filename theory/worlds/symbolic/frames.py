@@ -21,6 +21,7 @@ from certibit.theory.worlds.opaque.clients import (
     ClientRows,
     depends_on_heads,
     require_asked,
+    require_whole,
     rows_of,
 )
 from certibit.theory.worlds.opaque.exact_numbers import exact_product, rationals, zeros
@@ -226,9 +227,10 @@ class Frame:
         Raises
         ------
         Refusal
-            If it depends on the participation of other clients, or holds gradients that these were
-            not asked for.
+            If it depends on the participation of other clients or on the owners of features, or
+            holds gradients that these were not asked for.
         """
+        require_whole(v)
         require_asked(v, active[self.layout.representatives])
         if depends_on_heads(v):
             raise Refusal(_DEPENDS)

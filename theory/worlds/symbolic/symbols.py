@@ -21,7 +21,12 @@ from certibit.solvers.backend import where
 from certibit.solvers.method import Method, Sample, Slot, slot_of
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.opaque.clients import ClientArray, contents, require_asked
+from certibit.theory.worlds.opaque.clients import (
+    ClientArray,
+    contents,
+    require_asked,
+    require_whole,
+)
 from certibit.theory.worlds.opaque.exact_numbers import Exact, rational, zeros
 from certibit.theory.worlds.opaque.letters import FEATURES, noted
 from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel, of_senders
@@ -312,6 +317,7 @@ class SymbolicProblem:
         if active is None or isinstance(active, int):  # all, or how many
             everyone: NDArray[np.bool_] = self.frame.everyone
             return everyone & (active is None or active > 0)
+        require_whole(active)
         return contents(active, self.frame.layout)[:, 0, 0]
 
     def evaluate(
@@ -389,6 +395,7 @@ class SymbolicChannel(OrbitChannel):
     @noted
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return v plus new unknowns per client: what a contraction loses, and noise."""
+        require_whole(cohort)
         functions, received = self.functions, of_senders(v, self.n)
         biased = self.method.needs.compressor == "contractive"
         if biased and any(functions.contraction(k) < 1 for k in range(len(functions.kinds))):
@@ -398,6 +405,7 @@ class SymbolicChannel(OrbitChannel):
         return self.send(received, cohort)
 
     def _noise(self, v: Array, cohort: Array | None) -> Array:
+        require_whole(v)
         if self.kept:
             return self.errors.unknown(self._sent(v, cohort), "noise")[1]
         basis, frame = self.problem.basis, self.problem.frame
@@ -413,6 +421,7 @@ class SymbolicChannel(OrbitChannel):
         if self.method.needs.downlink == "unbiased":
             if self.functions.omega_down == 0:
                 return v
+            require_whole(v)
             if self.kept:
                 return v + self.errors.unknown(frame.shared(v), "noise")[1]
             number = basis.index("noise", len(self.noises), every_client=False, noise=True)
