@@ -4,9 +4,9 @@ All but the honest ones leave the solution, or never come to it, in a run that i
 coin that is rare, a number of clients that is large, or after some rounds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import comb, prod
 from typing import Any
 
@@ -23,6 +23,7 @@ from certibit.solvers.authoring import (
     total,
     where,
 )
+from certibit.solvers.local_solve import gradient_steps, minimise
 
 
 @dataclass(frozen=True)
@@ -724,3 +725,59 @@ class MixedModel(OfTwoClasses):
         own, g = channel.ownership(2), problem.grad(s.x)
         mixed = total(channel.send(s.x - self.gamma * g, own)) / 2
         return Memory(channel.broadcast(mixed), 0.7 * s.h + 0.3 * g)
+
+
+@dataclass(frozen=True)
+class Locally(Method):
+    """The mean of where many local steps of clients end, after 40 of them or by a criterion."""
+
+    accuracy: float = 0.0
+    pull: float = 1.0
+    L: float = 9.0
+
+    needs, schedule = Needs(shared_minimiser=True), Every()
+
+    def start(self, x, problem, channel):
+        return Memory(x, copies(x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        x, on = copies(s.x, problem.n), everyone(s.h)
+        slope = partial(self.slope, x=x, f=problem)
+        if self.accuracy:
+            sizes: Any = {"L": self.L, "mu": self.pull, "accuracy": self.accuracy, "most": 10**4}
+            away, _ = minimise(lambda y, *_: slope(y), 0 * x, x, s, on, problem, **sizes)
+            x = x + away
+        else:
+            x = gradient_steps(slope, x, on, problem, step=0.3, count=40)
+            problem.grad(x)
+        return Memory(channel.broadcast(mean(channel.send(x))), x)
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        return Memory(problem.x_star, copies(problem.x_star, problem.n))
+
+
+SLOPES = {
+    "less the mean": lambda m, z, x, f: f.grad(z) + 5 * (z - mean(z)),
+    "of other gradients": lambda m, z, x, f: 2 * mean(f.grad(z)) - f.grad(z),
+    "of another point": lambda m, z, x, f: f.grad(z) + 2 * f.grad((z + x) / 2),
+    "of two points": lambda m, z, x, f: f.grad(z) + 2 * f.grad(z + f.grad(x)),
+    "of another class": lambda m, z, x, f: f.grad(z) + 5 * total(masked(FIRST, z - x)),
+}
+COUPLED: dict[str, Method] = {
+    name: kind(f"coupled: {name}", Locally, slope=slope)() for name, slope in SLOPES.items()
+}
+COUPLED["by a criterion"] = replace(COUPLED["less the mean"], accuracy=0.1)
+"""Local steps whose slope at a point is no multiple of the gradient there and of the point."""
+
+OWN: dict[str, Method] = {
+    name: kind(f"own: {name}", Locally, slope=slope)()
+    for name, slope in {
+        "a gradient": lambda m, z, x, f: f.grad(z),
+        "half a gradient and a pull": lambda m, z, x, f: f.grad(z) / 2 + (z - x),
+        "and what stays": lambda m, z, x, f: f.grad(z) + f.grad(x) - mean(f.grad(x)),
+    }.items()
+}
+"""Local steps that are certified."""

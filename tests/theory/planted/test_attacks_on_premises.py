@@ -10,11 +10,13 @@ from attacks_on_premises import (
     ACROSS,
     ASKING,
     ATTACKS,
+    COUPLED,
     FORGETFUL,
     HEADS,
     HONEST,
     LEAKED,
     MIXED,
+    OWN,
     RARE,
     REFUSED,
     UNASKED,
@@ -570,3 +572,17 @@ def test_no_gap_is_at_a_mean_of_owners():
     assert certify(MixedModel(), SINGLE, potential=OfBoth()).factor < 1
     with pytest.raises(Refusal, match="feature by feature"):
         certify(MixedModel(), SINGLE, potential=AtModel("gap"))
+
+
+UNCOMPRESSED = FunctionClass.of_classes([ClientClass(count, mu=1.0, L=4.0) for count in (1, 2)])
+
+
+@pytest.mark.parametrize("name", list(COUPLED))
+def test_local_steps_are_on_the_function_of_a_client(name):
+    with pytest.raises(Refusal, match="local steps are certified along one gradient"):
+        certify(COUPLED[name], UNCOMPRESSED, potential=AtModel("distance"))
+
+
+@pytest.mark.parametrize("method", OWN.values(), ids=list(OWN))
+def test_local_steps_of_clients_on_their_own_have_a_certificate(method):
+    assert certify(method, UNCOMPRESSED, potential=AtModel("distance")).factor < 1

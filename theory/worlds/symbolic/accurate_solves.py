@@ -1,6 +1,6 @@
 """Local solves that end by a criterion; the criterion is the inequality of the programme."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
-from certibit.theory.worlds.symbolic.local_solves import LocalSolve, require_no_noise
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve, require_alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,7 @@ def accurate_solve(
     active: NDArray[np.bool_],
     frame: Frame,
     basis: Basis,
+    evaluations: Iterable[Any],
     *,
     accuracy: Any,
     L: Any,
@@ -109,6 +110,6 @@ def accurate_solve(
             break
     for kind, one in asked.items():
         if kind not in found:
-            require_no_noise(one.after, basis)
+            require_alone(one, evaluations, frame, basis)
             solves.append(one)
     return end, change

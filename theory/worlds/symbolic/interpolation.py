@@ -216,8 +216,8 @@ def end_of(solve: LocalSolve, evaluations: Sequence[Evaluation]) -> Evaluation:
     Refusal
         If there is none.
     """
-    ends = (e for e in evaluations if e.kind == solve.kind and e.point[0][solve.place] == 1)
-    found = next(ends, None)
+    own = (e for e in evaluations if e.kind == solve.kind and solve.after[0][e.gradient])
+    found = next((e for e in own if e.point[0][solve.place] == 1), None)
     if found is None:
         raise Refusal("local steps that evaluate no gradient where they end are not certified")
     return found

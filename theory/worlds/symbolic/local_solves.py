@@ -5,7 +5,7 @@ max{|1 - s a|, |1 - s b|}^k, since a step multiplies it by I - s H with a mean H
 point is then an unknown, with an inequality for the gradient there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,7 @@ def local_solve(
     count: int,
     frame: Frame,
     basis: Basis,
+    evaluations: Iterable[Any],
 ) -> Array:
     """Return where gradient steps end as an unknown, the same for steps that begin the same."""
     before = frame.expression(slope(start), active)
@@ -114,12 +115,32 @@ def local_solve(
     after = frame.expression(slope(end), active)
     for kind, blocks in after.items():
         if kind not in known.get(unknown, {}):
-            require_no_noise(blocks, basis)
-            solves.append(LocalSolve(kind, unknown, before[kind], blocks, step, count))
+            solve = LocalSolve(kind, unknown, before[kind], blocks, step, count)
+            require_alone(solve, evaluations, frame, basis)
+            solves.append(solve)
     return end
 
 
-def require_no_noise(blocks: Blocks, basis: Basis) -> None:
-    """Refuse gradients that local steps end with if they depend on the noise of this step."""
-    if any(np.any(part[basis.noise] != 0) for part in blocks):
+def require_alone(
+    solve: LocalSolve, evaluations: Iterable[Any], frame: Frame, basis: Basis
+) -> None:
+    """Refuse local steps that are not on the function of the client and a quadratic of its own.
+
+    What moves with their end has numbers from that of the end on. Of the gradient there these parts
+    are the end, and a gradient at a point that moves as it does, of the client itself.
+    """
+    if any(np.any(part[basis.noise] != 0) for part in solve.after):
         raise Refusal("local steps depend on the noise of this very step")
+    kind, after, end = solve.kind, solve.after, solve.unknown
+    own = 1 + kind if frame.counts[kind] > 1 else 0
+    parts = {int(place) for place in end + np.flatnonzero(after[0][end:])}
+    there = [e for e in evaluations if e.kind == kind and e.gradient in parts]
+    point = 0 * after[0]
+    point[solve.place] = point[solve.place] + 1
+    pairs = [(after[0], after[own]), *((e.point[k], point) for e in there for k in (0, own))]
+    alike = all(same_point((a[end:],), (b[end:],)) for a, b in pairs)
+    if len(there) > 1 or parts - {solve.place, *(e.gradient for e in there)} or not alike:
+        raise Refusal(
+            "local steps are certified along one gradient of the client itself, at the point where "
+            "they are, plus a multiple of this point and what stays; leave other parts out"
+        )

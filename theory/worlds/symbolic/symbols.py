@@ -285,7 +285,9 @@ class SymbolicProblem:
         if self.one_by_one or not count or self.samples is not None:
             return None
         own = self._clients(active)
-        end = local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
+        end = local_solve(
+            self.solves, slope, start, own, step, count, self.frame, self.basis, self.evaluations
+        )
         return self.frame.asked(end, own)
 
     @noted
@@ -309,8 +311,10 @@ class SymbolicProblem:
             return gradient(centre + z, given, active, self)
 
         own = self._clients(active)
-        solves, frame = self.solves, self.frame
-        end, there = accurate_solve(solves, change, start, own, frame, self.basis, **criterion)
+        solves, frame, seen = self.solves, self.frame, self.evaluations
+        end, there = accurate_solve(
+            solves, change, start, own, frame, self.basis, seen, **criterion
+        )
         return where(active, end, start), there
 
     def _clients(self, active: Array | int | None) -> NDArray[np.bool_]:
