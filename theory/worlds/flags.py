@@ -157,11 +157,12 @@ def _with_others(
 def _after(method: Method, pattern: Pattern) -> Iterator[tuple[OrbitChannel, Any, int]]:
     """Yield for each outcome the channel, the state after it, and the number of sums."""
     n, counts = sum(pattern.counts), pattern.counts
-    first = pattern.put(each(anew, first_state(method, n, counts)))
+    begun = pattern.put(first_state(method, n, counts))
     sums: dict[OrbitChannel, int] = {}
 
     def step(channel: OrbitChannel) -> Any:
         problem = Nothing(n, counts)
+        first = each(lambda x: anew(x, problem.layout), begun)  # whose sums are counted
         with watched(method.name):
             s = theorem_step(method, first, problem, channel)
         sums[channel] = problem.layout.sums[0]

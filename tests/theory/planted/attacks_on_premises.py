@@ -781,3 +781,33 @@ OWN: dict[str, Method] = {
     }.items()
 }
 """Local steps that are certified."""
+
+
+@dataclass(frozen=True)
+class Raised:
+    x: Any  # (1, d, R), the model
+    up: Any  # (n, 1, R) bool: clients that were drawn
+
+
+@dataclass(frozen=True)
+class Counting(Method):
+    """Gradient descent that is far too long where as many flags are up as are drawn."""
+
+    drawn: int = 2
+    gamma: float = 0.2
+
+    name, needs, schedule = "counting", Needs(), Every()
+
+    def start(self, x, problem, channel):
+        return Raised(x, ~everyone(copies(x, problem.n)))
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        more = g
+        for number in range(self.drawn):  # times the number of flags, less this one
+            more = total(masked(s.up, copies(more, problem.n))) - number * more
+        x = channel.broadcast(s.x - self.gamma * g + more)
+        return Raised(x, channel.cohort(self.drawn))
+
+    def model(self, s):
+        return s.x

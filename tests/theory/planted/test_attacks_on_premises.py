@@ -24,6 +24,7 @@ from attacks_on_premises import (
     Asking,
     ChangingFlags,
     ChangingPotential,
+    Counting,
     Late,
     Looking,
     Memory,
@@ -586,3 +587,9 @@ def test_local_steps_are_on_the_function_of_a_client(name):
 @pytest.mark.parametrize("method", OWN.values(), ids=list(OWN))
 def test_local_steps_of_clients_on_their_own_have_a_certificate(method):
     assert certify(method, UNCOMPRESSED, potential=AtModel("distance")).factor < 1
+
+
+@pytest.mark.parametrize("drawn", [2, 3])
+def test_as_many_flags_are_tried_as_a_step_sums_over_clients(drawn):
+    with pytest.raises(Refusal, match="depends on a field of bool"):
+        certify(Counting(drawn), CONVEX, potential=AtModel("distance"))

@@ -415,9 +415,9 @@ def require_whole(x: Any) -> None:
         )
 
 
-def anew(x: Any) -> Any:
+def anew(x: Any, layout: ClientRows | None = None) -> Any:
     """Return a vector with the same rows, which depends on no coins; anything else as it is."""
-    return ClientArray(x._rows, x._layout) if isinstance(x, ClientArray) else x
+    return ClientArray(x._rows, layout or x._layout) if isinstance(x, ClientArray) else x
 
 
 def mean_degree(x: Any) -> int:
