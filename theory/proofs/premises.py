@@ -29,6 +29,7 @@ from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.opaque.clients import (
     ClientArray,
     ClientMask,
+    depends_on_heads,
     mean_degree,
     require_asked,
 )
@@ -144,7 +145,7 @@ class OfCells:
 
     def grad(self, x: Array, *_: Any, **__: Any) -> Array:
         """Gradients of the f_i of all clients; (n, basis, R)."""
-        frame, basis, found = self.inner.frame, self.inner.basis, 0 * self.inner.grad_star
+        frame, basis, found = self.inner.frame, self.inner.basis, 0 * x + 0 * self.inner.grad_star
         for cell in frame.members:
             own = np.zeros((frame.n, 1, 1), dtype=bool)
             own[cell.start : cell.stop] = True
@@ -216,11 +217,18 @@ class Premises:
         holds = [[not any(part.any() for part in rows) for rows in state] for state in states]
         held = [k for k, hold in enumerate(zip(*holds, strict=True)) if all(hold)]
         steps = [step for pattern in self.patterns for step in self._steps(pattern)]
-        held = really_kept([(before, after) for before, after, _ in steps], held)
-        if any(not _follow(rows, before, held) for before, _, apart in steps for rows in apart):
+        kept = [(before, then) for before, *states, _ in steps for then in states]
+        held = really_kept(kept, held)
+        if any(not _follow(rows, before, held) for before, *_, apart in steps for rows in apart):
             raise Refusal(_DEPENDS.format(self.method.name))
         problem, _ = self._world(cells_of_kinds(self.counts))
-        stated = self.method.invariants(unknown_state(self.template, problem), OfCells(problem))
+        s = unknown_state(self.patterns[0].put(self.template, tossed=True), problem)
+        if any(map(depends_on_heads, invariants(self.method, s, OfCells(problem)))):
+            raise Refusal(
+                f"a relation of the states of {self.method.name} sums over the clients what "
+                "depends on their fields of bool and has no certificate; state it without the sum"
+            )
+        stated = self.method.invariants(s, OfCells(problem))
         if stated is not None and not self.given.noise and len(held) < len(stated):
             raise Refusal(f"{self.method.name} does not keep what it declares to be invariant")
         return tuple(held)
@@ -391,8 +399,12 @@ class Premises:
                 first[lead] += reduced[i, reduced.ncols() - 1]
         return changed(first)
 
-    def _steps(self, pattern: Pattern) -> Iterator[tuple[*Step, list[Groups]]]:
-        """Yield for each outcome of a step the relations before and after it, and what flags do."""
+    def _steps(self, pattern: Pattern) -> Iterator[tuple[*Step, list[Groups], list[Groups]]]:
+        """Yield for each outcome of a step the relations before and after it, and what flags do.
+
+        That is what relations are before the step with the flags at rest, with which it is
+        certified, and how these change the step.
+        """
         resting = self.patterns[0].within(pattern.cells)
         for orbit in orbits_of(self.exact.inner, pattern, self.template):
             problem, errors = self._world(orbit.cells)
@@ -423,7 +435,8 @@ class Premises:
             if any(one != drawn for _, _, one in others):
                 raise Refusal(_DEPENDS.format(self.method.name))
             degree = orbit.degree
-            yield self._at(before, problem), self._at(after, problem, degree), apart
+            rest = self._at(runs[-1][0], problem)
+            yield self._at(before, problem), self._at(after, problem, degree), rest, apart
 
 
 _DEPENDS = (

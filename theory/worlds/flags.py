@@ -69,12 +69,12 @@ class Pattern:
         own = (next(v for kind, v in zip(kinds, first, strict=True) if c[0] in kind) for c in cells)
         return replace(self, cells=cells, own=tuple(own))
 
-    def put(self, s: Any) -> Any:
-        """Return a state with these flags."""
+    def put(self, s: Any, *, tossed: bool = False) -> Any:
+        """Return a state with these flags, as of coins if what depends on them is asked for."""
         kinds = cells_of_kinds(self.counts)
         columns = [np.array([x]) for x in self.shared]
         columns += list(np.repeat(self.own, list(map(len, self.cells)), axis=0).T)
-        masks = (ClientMask(np.reshape(x, (-1, 1, 1)), kinds) for x in columns)
+        masks = (ClientMask(np.reshape(x, (-1, 1, 1)), kinds, tossed=tossed) for x in columns)
         return replace(s, **dict(zip(self.names, masks, strict=True)))
 
 

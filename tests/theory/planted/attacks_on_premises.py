@@ -811,3 +811,70 @@ class Counting(Method):
 
     def model(self, s):
         return s.x
+
+
+@dataclass(frozen=True)
+class Waiting:
+    x: Any  # (1, d, R), the model
+    v: Any  # (1, d, R), which pushes it, and is 0 at the start
+    w: Any  # (1, d, R)
+    up: Any  # (n or 1, 1, R) bool: raised after the first step
+
+
+@dataclass(frozen=True)
+class Relating(Method):
+    """Gradient descent that is pushed by what is 0 only as long as no flags are raised."""
+
+    gamma: float = 0.2
+
+    needs, schedule = Needs(), Every()
+
+    def start(self, x, problem, channel):
+        return Waiting(x, 0 * x, x, self.low(x, problem))
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        x = channel.broadcast(s.x - self.gamma * g + 10 * s.v)
+        return Waiting(x, self.often * s.w, s.w, self.raised(s.up, channel))
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        x = problem.x_star
+        return Waiting(x, 0 * x, 0 * x, self.low(x, problem))
+
+    def low(self, x, problem):
+        return ~everyone(copies(x, problem.n))
+
+    def raised(self, up, channel):
+        return up | True
+
+
+def with_flags(w, up, n):
+    return total(masked(up, copies(w, n)))
+
+
+RELATING: dict[str, Method] = {
+    name: kind(f"relating: {name}", Relating, **members)()
+    for name, members in {
+        "a flag of all": {
+            "often": 1,
+            "low": lambda m, x, f: ~everyone(x),
+            "invariants": lambda m, s, f: (s.v - masked(s.up, s.w),),
+        },
+        "the part with flags": {
+            "often": 1,
+            "invariants": lambda m, s, f: (s.v - with_flags(s.w, s.up, f.n) / f.n,),
+        },
+        "as many flags as are drawn": {
+            "often": 2,
+            "raised": lambda m, up, c: c.cohort(3),
+            "invariants": lambda m, s, f: (
+                with_flags(s.v, s.up, f.n) - 3 * s.v,
+                with_flags(s.v - 2 * s.w, s.up, f.n),
+            ),
+        },
+    }.items()
+}
+"""What is kept of a state depends on its flags."""

@@ -19,6 +19,7 @@ from attacks_on_premises import (
     OWN,
     RARE,
     REFUSED,
+    RELATING,
     UNASKED,
     Alone,
     Asking,
@@ -593,3 +594,9 @@ def test_local_steps_of_clients_on_their_own_have_a_certificate(method):
 def test_as_many_flags_are_tried_as_a_step_sums_over_clients(drawn):
     with pytest.raises(Refusal, match="depends on a field of bool"):
         certify(Counting(drawn), CONVEX, potential=AtModel("distance"))
+
+
+@pytest.mark.parametrize("method", RELATING.values(), ids=list(RELATING))
+def test_what_is_kept_holds_with_all_flags(method):
+    with pytest.raises(Refusal, match=r"fields of bool|declares"):
+        certify(method, CONVEX, potential=AtModel("distance"))
