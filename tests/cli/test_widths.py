@@ -100,7 +100,7 @@ def test_without_columns_the_terminal_says_how_wide_it_is(is_terminal, longest, 
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
     monkeypatch.setattr(
-        terminal.shutil, "get_terminal_size", lambda: terminal.os.terminal_size((60, 24))
+        terminal.shutil, "get_terminal_size", lambda **_: terminal.os.terminal_size((60, 24))
     )
     assert max(map(len, for_terminal(lambda: paragraph("word " * 99)).splitlines())) == longest
 
