@@ -84,7 +84,8 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
     >>> where(np.array([[[True], [False]]]), one, 0 * one).ravel()
     array([1., 0.])
     """
-    if is_numpy(mask) and is_numpy(yes) and yes.shape == no.shape:
+    alike = is_numpy(mask) and is_numpy(yes) and (yes.shape, yes.dtype) == (no.shape, no.dtype)
+    if alike and all(own in (1, length) for own, length in zip(mask.shape, yes.shape, strict=True)):
         chosen = np.count_nonzero(mask)
         if chosen in (0, mask.size):
             return (yes if chosen else no).copy()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certibit import Budget, Experiment, Method, Needs, Quadratic, everyone, mean, run
+from certibit import Budget, Experiment, Method, Needs, Quadratic, everyone, mean, run, where
 from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.wire import (
@@ -139,6 +139,17 @@ def test_a_cohort_of_data_costs_a_bit_of_every_client_and_a_broadcast_too():
     np.testing.assert_array_equal(
         channel.ledger.downlink_bits, N * (32 * number + position_bits(number, D))
     )
+
+
+@pytest.mark.parametrize("shape", [(N, D, 2), (N, 1, 2), (1, 1, 2), (N, D, 1)])
+@pytest.mark.parametrize("one", [(1, D, 1), (N, D, 1), (1, D, 2)])
+@pytest.mark.parametrize("kind", [float, int])
+def test_what_a_mask_chooses_has_one_shape_and_type_whatever_it_holds(shape, one, kind):
+    yes, no, mixed = np.ones(one), np.zeros(one, kind), np.indices(shape).sum(axis=0) % 2 == 0
+    for mask in (mixed, mixed | True, mixed & False):
+        found, known = where(mask, yes, no), np.where(mask, yes, no)
+        assert (found.shape, found.dtype) == (known.shape, known.dtype)
+        assert where(mask, no, yes).dtype == known.dtype
 
 
 def test_a_mask_of_the_channel_cannot_be_written_to():
