@@ -13,7 +13,7 @@ from certibit.solvers.methods.gd import GD, State
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.opaque.clients import ClientRows
+from certibit.theory.worlds.opaque.clients import ClientRows, contents
 from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.opaque.letters import watched
 
@@ -170,6 +170,17 @@ def test_no_number_is_added(y):
     for sign in (operator.add, operator.sub):
         with pytest.raises(Refusal, match="adds numbers to a vector"):
             sign(VECTOR, y)
+
+
+@pytest.mark.parametrize("y", [MASK, True, np.True_, full(3) > 1], ids=str)
+@pytest.mark.parametrize("sign", [operator.add, operator.sub, operator.mul, np.add, np.subtract])
+def test_masks_are_no_numbers(sign, y):
+    """The sum of two arrays of bool is no number but "or"."""
+    for pair in ((MASK, y), (y, MASK), (MASK & MASK, ~MASK)):
+        with pytest.raises(Refusal, match="make numbers of them"):
+            sign(*pair)
+    small = np.int8(100)
+    np.testing.assert_array_equal(contents(MASK * small * 2, LAYOUT)[0], np.array([[-56]], np.int8))
 
 
 def test_a_refusal_that_is_caught_is_one():

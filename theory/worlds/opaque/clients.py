@@ -178,30 +178,31 @@ class ClientMask(_Array):
         """Type of the entries."""
         return self._values.dtype
 
-    def _calculated(self, operation: str, *others: Any) -> Any:
-        """Return the result of an operation on a mask and other masks or numbers."""
-        values = [numbers_of(x, self._kinds) for x in others]
+    def _calculated(self, operation: str, *others: Any, reflected: bool = False) -> Any:
+        """Return the result of an operation on a mask and other masks or numbers, as in numpy."""
+        values = [self._values, *(numbers_of(x, self._kinds) for x in others)]
         if any(x is None for x in values):
             return NotImplemented
         logical = operation in {"and_", "or_", "xor", "invert"}
-        own = self._values
-        if logical and any(np.asarray(x).dtype != bool for x in (own, *values)):
+        of_bool = [np.asarray(x).dtype == bool for x in values]
+        if logical and not all(of_bool):
             self._refuse("takes for a mask what is none")
-        if not logical and own.dtype == bool:
-            own = own.astype(int)
-        made = getattr(operator, operation)(own, *values)
+        if not logical and all(of_bool):
+            refuse(
+                "calculates with masks as if they were numbers",
+                f"takes {operation} of masks, which arrays refuse or take for another mask",
+                "make numbers of them, 1 * mask, or combine them by &, | and ~",
+            )
+        made = getattr(operator, operation)(*(values[::-1] if reflected else values))
         used = self, *others
         return ClientMask(made, self._kinds, tossed=tossed(*used), mixed=mixed(*used))
 
 
 def _of_mask(operation: str, *, reflected: bool = False) -> Any:
     def calculate(mask: ClientMask, *others: Any) -> Any:
-        return mask._calculated(operation, *others)
+        return mask._calculated(operation, *others, reflected=reflected)
 
-    def subtract_from(mask: ClientMask, other: Any) -> Any:
-        return mask._calculated("neg")._calculated("add", other)
-
-    return subtract_from if reflected and operation == "sub" else calculate
+    return calculate
 
 
 for _operation in ("and_", "or_", "xor", "add", "sub", "mul"):
