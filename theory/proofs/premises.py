@@ -37,12 +37,14 @@ from certibit.theory.worlds.opaque.exact_numbers import (
     Exact,
     exact_parameters,
     rational,
+    same_chances,
     same_up_to_rounding,
     zeros,
 )
 from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.orbits import (
     LEAST_DEGREE,
+    Drawn,
     Orbit,
     cells_of_kinds,
     first_state,
@@ -313,13 +315,17 @@ class Premises:
             channel.require_drawn()
             for vector in _vectors(s):
                 require_asked(vector)
-            made.append([plain.frame.rows(x) for x in _vectors(s)])
+            made.append(([plain.frame.rows(x) for x in _vectors(s)], channel.drawn))
         self._require_same(*made)
         return self._at(s, problem, orbit.degree)
 
-    def _require_same(self, rough: list[Matrix], exact: list[Matrix]) -> None:
-        """Refuse a method that does with floats what it does not with rational numbers."""
-        if not same_up_to_rounding(rough, [*map(floats, exact)]):
+    def _require_same(
+        self, rough: tuple[list[Matrix], Drawn], exact: tuple[list[Matrix], Drawn]
+    ) -> None:
+        """Refuse a method that does or draws with floats what it does not with rationals."""
+        (near, (*shapes, chances)), (there, (*known, exactly)) = rough, exact
+        alike = shapes == known and same_chances(chances, exactly)
+        if not alike or not same_up_to_rounding(near, [*map(floats, there)]):
             raise Refusal(
                 f"{self.method.name} does not do with floats what it does with the rational "
                 "numbers that they stand for and has no certificate; it must not ask what its "
@@ -416,8 +422,7 @@ class Premises:
                 with watched(self.method.name):
                     after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
                 channel.require_drawn()
-                drawn = channel.options, channel.cells, channel.probability
-                runs.append((s, after, drawn))
+                runs.append((s, after, channel.drawn))
             (before, after, drawn), *others = runs
             apart = [
                 problem.frame.groups(a - b)
@@ -429,8 +434,8 @@ class Premises:
             s = unknown_state(pattern.put(self.template), rough)
             near = theorem_step(self.method, s, rough.of_step(self.method), channel)
             self._require_same(
-                [rough.frame.rows(x) for x in _vectors(near)],
-                [problem.frame.rows(x) for x in _vectors(after)],
+                ([rough.frame.rows(x) for x in _vectors(near)], channel.drawn),
+                ([problem.frame.rows(x) for x in _vectors(after)], drawn),
             )
             if any(one != drawn for _, _, one in others):
                 raise Refusal(_DEPENDS.format(self.method.name))

@@ -55,6 +55,9 @@ LARGEST_POWER = 1000
 LEAST_DEGREE, MOST_DEGREE = 2, 16
 """In the numbers of heads, of polynomials whose means are taken."""
 
+Drawn = tuple[list[int], list[range], list[Any]]
+"""What a step draws: numbers of options, cells, and the probabilities of coins."""
+
 
 class OrbitChannel(Scripted):
     """A scripted channel with one outcome for all that differ by the numbering of the clients.
@@ -81,6 +84,12 @@ class OrbitChannel(Scripted):
         self.degree = degree
         self.alike, self.chooses = 1.0, False
         self.probability = Exact(1)
+        self.chances: list[Any] = []
+
+    @property
+    def drawn(self) -> Drawn:
+        """What was drawn."""
+        return self.options, self.cells, self.chances
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Return v, or 0 outside the mask."""
@@ -96,6 +105,7 @@ class OrbitChannel(Scripted):
 
     def _heads(self, p: Any) -> bool:
         require_probability("the probability of a coin", p)
+        self.chances.append(p)
         return super()._heads(Exact(p) if isinstance(self.probability, Exact) else p)
 
     def coin(self, p: float) -> ClientMask:
@@ -104,8 +114,7 @@ class OrbitChannel(Scripted):
 
     def client_coins(self, q: Sequence[float]) -> ClientMask:
         """Toss one coin per client; a few counts of heads are enumerated in every cell."""
-        new = len(self.options) >= len(self.script)  # and no coins that were met before
-        for cell in self.layout.kinds if new else ():
+        for cell in self.layout.kinds:
             own = tuple(q)[cell.start : cell.stop]
             if own.count(own[0]) < len(own):
                 least, most = (float(fraction(rational(p))) for p in (min(own), max(own)))
@@ -114,8 +123,8 @@ class OrbitChannel(Scripted):
                     "are not exchangeable; give all of a class the same, or every client a class "
                     "of its own"
                 )
-        for cell in self.layout.kinds:
-            require_probability("the probability of a client's coin", q[cell.start])
+            require_probability("the probability of a client's coin", own[0])
+            self.chances.append(own[0])
         self.alike *= 2.0**self.n if self.n < LARGEST_POWER else inf
         sizes, chances = zip(*((len(cell), q[cell[0]]) for cell in self.cells), strict=True)
         heads = self.choose(numbers_of_heads(sizes, chances, self.degree), signed=True)

@@ -16,6 +16,7 @@ from certibit.solvers.authoring import (
     Every,
     Method,
     Needs,
+    WithProbability,
     copies,
     everyone,
     masked,
@@ -481,6 +482,38 @@ class Looking(Pushed):
 
     def pushed(self, v, problem, channel):
         return v / 2
+
+
+@dataclass(frozen=True)
+class LookingAtChances(Looking):
+    """Gradient descent with an outcome whose probability is 0 as a fraction and not as a float."""
+
+    chance: str = "a coin"
+
+    name = "looking at chances"
+
+    def rare(self):
+        """Return 0 as a fraction and 1/2 as a float."""
+        return (self.a + self.b - self.c) * 9e15
+
+    def tails(self, x, problem, channel):
+        if self.chance == "a coin":
+            return ~channel.coin(1 - self.rare())
+        return ~channel.client_coins((1 - self.rare(),) * problem.n)
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        if self.chance != "a round":
+            tails = self.tails(s.x, problem, channel)
+            g = g / 20 - 40 * mean(masked(tails, copies(g, problem.n)))
+        return Pair(channel.broadcast(s.x - 20 * self.gamma * g), s.v / 2)
+
+    @property
+    def schedule(self):
+        return WithProbability(self.rare()) if self.chance == "a round" else Every()
+
+    def local_step(self, s, problem, channel):
+        return Pair(s.x - self.gamma * mean(problem.grad(s.x)), s.v)
 
 
 @dataclass(frozen=True)

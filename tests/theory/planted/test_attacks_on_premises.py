@@ -28,6 +28,7 @@ from attacks_on_premises import (
     Counting,
     Late,
     Looking,
+    LookingAtChances,
     Memory,
     MixedModel,
     Pushed,
@@ -313,6 +314,13 @@ class Beside:
 def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, size):
     with pytest.raises(Refusal, match=r"what its numbers are|fixed point"):
         certify(Looking(0.01, *numbers, size), CONVEX, potential=Beside(), weights="free")
+
+
+@pytest.mark.parametrize("chance", ["a coin", "coins of clients", "a round"])
+def test_probabilities_of_floats_are_those_of_fractions(chance):
+    for promise in (contraction, slope):
+        with pytest.raises(Refusal, match=r"what its numbers are"):
+            promise(LookingAtChances(0.05, chance=chance))
 
 
 @dataclass(frozen=True)

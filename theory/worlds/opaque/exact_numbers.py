@@ -215,6 +215,21 @@ def same_up_to_rounding(
     )
 
 
+def same_chances(found: Sequence[Any], known: Sequence[Any]) -> bool:
+    """Whether probabilities are those of another list: the nearest floats, or as near to 0 and 1.
+
+    Examples
+    --------
+    >>> same_chances([0.1 + 0.2, 1.0], [0.3, 1 - Exact(1e-20)]), same_chances([1e-20], [0])
+    (True, False)
+    """
+    pairs = [(rational(p), rational(q)) for p, q in zip(found, known, strict=False)]
+    return len(found) == len(known) and all(
+        abs(p - q) <= min(q, 1 - q) / 10**9 or float(fraction(p)) == float(fraction(q))
+        for p, q in pairs
+    )
+
+
 def zeros(*shape: int, exact: bool = False) -> NDArray[Any]:
     """Return an array of zeros, of floats or of rational numbers."""
     return np.full(shape, fmpq(0), dtype=object) if exact else np.zeros(shape)
