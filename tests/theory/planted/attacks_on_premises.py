@@ -485,6 +485,33 @@ class Looking(Pushed):
 
 
 @dataclass(frozen=True)
+class Idle:
+    x: Any  # (1, d, R), the model
+    z: Any  # (1, d, R), which is 0 in all runs
+    y: Any  # (1, d, R), many times this
+
+
+@dataclass(frozen=True)
+class Drowned(Looking):
+    """Gradient descent that does other than it seems to, beside a field of huge numbers."""
+
+    what: str = "floats"
+
+    name = "drowned"
+
+    def start(self, x, problem, channel):
+        return Idle(x, 0 * x, 0 * x)
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        looks = self.a + self.b > self.c if self.what == "floats" else isinstance(g, np.ndarray)
+        return Idle(channel.broadcast(s.x - self.gamma * g + looks * g), s.z / 2, self.size * s.z)
+
+    def fixed_point(self, problem):
+        return Idle(*(factor * problem.x_star for factor in (1, 0, 0)))
+
+
+@dataclass(frozen=True)
 class LookingAtChances(Looking):
     """Gradient descent with an outcome whose probability is 0 as a fraction and not as a float."""
 

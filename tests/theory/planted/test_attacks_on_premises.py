@@ -26,6 +26,7 @@ from attacks_on_premises import (
     ChangingFlags,
     ChangingPotential,
     Counting,
+    Drowned,
     Late,
     Looking,
     LookingAtChances,
@@ -314,6 +315,14 @@ class Beside:
 def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, size):
     with pytest.raises(Refusal, match=r"what its numbers are|fixed point"):
         certify(Looking(0.01, *numbers, size), CONVEX, potential=Beside(), weights="free")
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize("size", [1.0, 1e16, 1e30])
+@pytest.mark.parametrize("what", ["floats", "arrays"])
+def test_no_difference_is_overlooked_beside_large_numbers(what, size):
+    with pytest.raises(Refusal, match=r"what its numbers are|does not do on numbers"):
+        certify(Drowned(size=size, what=what), CONVEX, potential="search")
 
 
 @pytest.mark.parametrize("chance", ["a coin", "coins of clients", "a round"])

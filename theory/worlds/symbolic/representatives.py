@@ -37,7 +37,7 @@ Reading = Callable[[Any, Any], list[Array]]
 """What is read of a state and functions."""
 
 CANCELLED = 1e-12
-"""What may be left of arrays that cancel, relative to the largest of all."""
+"""What may be left of arrays that cancel."""
 
 OUTCOMES = 4
 """How many outcomes are tried, spread over all."""
@@ -110,9 +110,14 @@ class Representatives:
             s = self.step(s, seed, np.inf)
 
     def shown(self, seen: Reading, s: Any) -> Iterator[list[NDArray[Any]]]:
-        """Yield the rows of the start, of a step from a state, and of what is read of the state."""
-        yield [*vars(self.start()).values()]
-        yield [*vars(self.step(s)).values()]
+        """Yield the rows of a short run, of a step from a state, and of what is read of the state.
+
+        In a run fields are 0 that steps multiply by anything.
+        """
+        first = self.start()
+        after = self.step(first)
+        for one in (first, after, self.step(after, 1), self.step(s)):
+            yield [*vars(one).values()]
         functions = self._shown(self.functions, True)
         yield list(map(self._own, seen(each(self._array, s), functions)))
 
