@@ -6,7 +6,7 @@ coin that is rare, a number of clients that is large, or after some rounds.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from math import comb, prod
 from typing import Any
 
@@ -509,6 +509,61 @@ class Drowned(Looking):
 
     def fixed_point(self, problem):
         return Idle(*(factor * problem.x_star for factor in (1, 0, 0)))
+
+
+MEMORY: dict[int, Any] = {}
+"""What a method remembers of the problems or channels that it has seen."""
+
+SEEN: list[Any] = []
+"""These, so that no other one has their place in memory."""
+
+
+class OfProblem(Pushed):
+    """Momentum that is kept beside the state."""
+
+    name = "of problem"
+
+    def whose(self, problem, channel):
+        return problem
+
+    def communicate(self, s, problem, channel):
+        SEEN.append(self.whose(problem, channel))
+        place, g = id(SEEN[-1]), mean(channel.send(problem.grad(s.x)))
+        MEMORY[place] = 2 * MEMORY.get(place, 0) + g
+        return Pair(s.x - self.gamma * MEMORY[place], s.v / 2)
+
+
+class OfChannel(OfProblem):
+    def whose(self, problem, channel):
+        return channel
+
+
+class OfStart(OfProblem):
+    """A step along the first gradient of all."""
+
+    def start(self, x, problem, channel):
+        SEEN.append(problem)
+        MEMORY[id(problem)] = mean(problem.grad(x))
+        return Pair(x, x)
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return Pair(s.x - self.gamma * (g + 20 * (MEMORY.get(id(problem), g) - g)), s.v / 2)
+
+
+class OfProperty(Pushed):
+    """Gradient descent that ascends after many steps, which a property counts."""
+
+    name = "of property"
+
+    @cached_property
+    def steps(self):
+        return [0]
+
+    def communicate(self, s, problem, channel):
+        self.steps[0] += 1
+        sign = 1 if self.steps[0] < 400 else -1
+        return Pair(s.x - sign * self.gamma * mean(channel.send(problem.grad(s.x))), s.v / 2)
 
 
 @dataclass(frozen=True)

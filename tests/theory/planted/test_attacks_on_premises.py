@@ -32,6 +32,10 @@ from attacks_on_premises import (
     LookingAtChances,
     Memory,
     MixedModel,
+    OfChannel,
+    OfProblem,
+    OfProperty,
+    OfStart,
     Pushed,
     Rarely,
     RarelyFresh,
@@ -323,6 +327,18 @@ def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, siz
 def test_no_difference_is_overlooked_beside_large_numbers(what, size):
     with pytest.raises(Refusal, match=r"what its numbers are|does not do on numbers"):
         certify(Drowned(size=size, what=what), CONVEX, potential="search")
+
+
+@pytest.mark.parametrize("base", [OfProblem, OfStart, OfChannel])
+def test_a_memory_beside_the_state_has_no_certificate(base):
+    for promise in (contraction, slope):
+        with pytest.raises(Refusal, match="depends on what was done before it"):
+            promise(base())
+
+
+def test_what_a_property_keeps_does_not_change():
+    with pytest.raises(Refusal, match="steps of of property is list"):
+        contraction(OfProperty())
 
 
 @pytest.mark.parametrize("chance", ["a coin", "coins of clients", "a round"])

@@ -93,14 +93,31 @@ class Representatives:
 
     def start(self) -> Any:
         """Return the first state, by its rows."""
+        return self._start(self._shown(self.functions), self._channel(0))
+
+    def _start(self, problem: Any, channel: Any) -> Any:
         first = self._array(np.ones((1, FEATURES, 1)))
-        s = self.method.start(first, self._shown(self.functions), self._channel(0))
-        return each(self._own, s)
+        return each(self._own, self.method.start(first, problem, channel))
 
     def step(self, s: Any, seed: int = 0, most: float = 2) -> Any:
         """Do one step, with at most so many gradient steps of a local solve."""
-        solved, state = OneStepSolves(self._shown(self.functions), most), each(self._array, s)
-        return each(self._own, theorem_step(self.method, state, solved, self._channel(seed)))
+        solved = OneStepSolves(self._shown(self.functions), most)
+        return self._after(s, solved, self._channel(seed))
+
+    def _after(self, s: Any, problem: Any, channel: Any) -> Any:
+        state = each(self._array, s)
+        return each(self._own, theorem_step(self.method, state, problem, channel))
+
+    def remembers(self) -> bool:
+        """Whether a step on numbers depends on what was done before it, beside the state."""
+        problem, channel = OneStepSolves(self._shown(self.functions)), self._channel(0)
+        s = self._start(problem, channel)
+        for seed in (1, 2):
+            channel.inner = _Channel(self, seed)
+            anew, s = self.step(s, seed), self._after(s, problem, channel)
+            if not all(map(np.array_equal, vars(anew).values(), vars(s).values())):
+                return True
+        return False
 
     def walk(self) -> Iterator[Any]:
         """Yield the states of a run from its start, with the same outcome in every step."""

@@ -82,6 +82,13 @@ class StepOutcomes:
             counts, cells = (MANY_CLIENTS,), (range(MANY_CLIENTS),)
             found = tuple(replace(one, cells=cells) for one in found if not one.chooses)
         require_same_on_numbers(Representatives.some(natural, found, counts), seen)
+        worlds = Representatives.some(self.method, found, counts, self.functions.L)
+        if any(replace(world, in_numbers=True).remembers() for world in worlds):
+            raise Refusal(
+                f"a step of {self.method.name} depends on what was done before it, beside its "
+                "state, and has no certificate; make what it remembers a field of the state"
+            )
+        _require_constant(self.method)  # also after steps
 
 
 def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
@@ -104,10 +111,16 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
     Refusal
         If a parameter of the method is not finite, may change, or is no part of what it equals.
     """
+    _require_constant(method)
+    return StepOutcomes(method, functions)
+
+
+def _require_constant(method: Method) -> None:
+    """Refuse parameters that are not finite, may change, or are no part of what a method equals."""
     known = {one.name for one in fields(method) if one.compare and one.init}
     for name, value in vars(method).items():
         computed = isinstance(getattr(type(method), name, None), cached_property)
-        if not computed and not (name in known and _is_constant(value)):
+        if not ((computed or name in known) and _is_constant(value)):
             raise Refusal(
                 f"{name} of {method.name} is {type(value).__name__}, of which a certificate cannot "
                 "say that it stays as it is; make it a field, a number or a tuple of numbers"
@@ -117,7 +130,6 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
                 f"{name} = {value:g} of {method.name} is not finite and cannot be certified; "
                 "give a finite number"
             )
-    return StepOutcomes(method, functions)
 
 
 def _is_constant(value: Any) -> bool:
