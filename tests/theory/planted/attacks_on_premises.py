@@ -511,6 +511,30 @@ class Drowned(Looking):
         return Idle(*(factor * problem.x_star for factor in (1, 0, 0)))
 
 
+class InTheMiddle(Pushed):
+    """Gradient descent that ascends on arrays in one of 32 outcomes, which is likely."""
+
+    name = "in the middle"
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        a, b, c, d, e = (channel.coin(p) for p in (0.9, 0.1, 0.9, 0.1, 0.9))
+        more = isinstance(g, np.ndarray) * masked(a & ~b & c & ~d & e, g)
+        return Pair(channel.broadcast(s.x - self.gamma * g + more), s.v / 2)
+
+
+class TossedAtFirst(Pushed):
+    """Gradient descent whose start and steps draw, but not the same."""
+
+    name = "tossed at first"
+
+    def start(self, x, problem, channel):
+        return Pair(x, where(channel.coin(0.5), x, mean(masked(channel.cohort(2), 2 * x))))
+
+    def pushed(self, v, problem, channel):
+        return mean(masked(channel.client_coins((0.5,) * problem.n), v)) / 2
+
+
 MEMORY: dict[int, Any] = {}
 """What a method remembers of the problems or channels that it has seen."""
 

@@ -27,6 +27,7 @@ from attacks_on_premises import (
     ChangingPotential,
     Counting,
     Drowned,
+    InTheMiddle,
     Late,
     Looking,
     LookingAtChances,
@@ -42,6 +43,7 @@ from attacks_on_premises import (
     Reclassed,
     Remembering,
     Stating,
+    TossedAtFirst,
     by_heads,
     kind,
     rare,
@@ -327,6 +329,16 @@ def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, siz
 def test_no_difference_is_overlooked_beside_large_numbers(what, size):
     with pytest.raises(Refusal, match=r"what its numbers are|does not do on numbers"):
         certify(Drowned(size=size, what=what), CONVEX, potential="search")
+
+
+def test_a_likely_outcome_is_tried_on_arrays():
+    with pytest.raises(Refusal, match="does not do on numbers"):
+        certify(InTheMiddle(), CONVEX, potential="search")
+
+
+@pytest.mark.parametrize("n", [N, 1000])
+def test_a_start_may_draw_other_than_steps(n):
+    assert certify(TossedAtFirst(), replace(CONVEX, n=n), potential="search").decrease > 0.1
 
 
 @pytest.mark.parametrize("base", [OfProblem, OfStart, OfChannel])

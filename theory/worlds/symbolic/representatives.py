@@ -40,7 +40,7 @@ CANCELLED = 1e-12
 """What may be left of arrays that cancel."""
 
 OUTCOMES = 4
-"""How many outcomes are tried, spread over all."""
+"""How many outcomes are walked through, spread over all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Representatives:
 
     def start(self) -> Any:
         """Return the first state, by its rows."""
-        return self._start(self._shown(self.functions), self._channel(0))
+        return self._start(self._shown(self.functions), self._channel(0, of_step=False))
 
     def _start(self, problem: Any, channel: Any) -> Any:
         first = self._array(np.ones((1, FEATURES, 1)))
@@ -110,7 +110,8 @@ class Representatives:
 
     def remembers(self) -> bool:
         """Whether a step on numbers depends on what was done before it, beside the state."""
-        problem, channel = OneStepSolves(self._shown(self.functions)), self._channel(0)
+        problem = OneStepSolves(self._shown(self.functions))
+        channel = self._channel(0, of_step=False)
         s = self._start(problem, channel)
         for seed in (1, 2):
             channel.inner = _Channel(self, seed)
@@ -146,8 +147,8 @@ class Representatives:
         found: NDArray[Any] = rows_of(_opaque(x, self.layout), self.layout)
         return found
 
-    def _channel(self, seed: int) -> Any:
-        return self._shown(_Channel(self, seed))
+    def _channel(self, seed: int, *, of_step: bool = True) -> Any:
+        return self._shown(_Channel(self, seed, of_step))
 
     def _shown(self, inner: Any, solved: bool = False) -> Any:
         return _InNumbers(inner, self.layout, solved) if self.in_numbers else inner
@@ -231,8 +232,8 @@ class _Functions(ExactGradients):
 class _Channel(OrbitChannel):
     """The messages of one outcome, each feature multiplied by a gain of its own."""
 
-    def __init__(self, world: Representatives, seed: int) -> None:
-        n, script = world.layout.n, world.orbit.script
+    def __init__(self, world: Representatives, seed: int, of_step: bool = True) -> None:
+        n, script = world.layout.n, world.orbit.script if of_step else ()
         super().__init__(n, script, world.counts, degree=world.orbit.degree)
         self.world = world
         self.rng = np.random.default_rng(seed)

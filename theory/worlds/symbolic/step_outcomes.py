@@ -14,7 +14,11 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.flags import Pattern, patterns
-from certibit.theory.worlds.opaque.exact_numbers import exact_parameters, in_rational_numbers
+from certibit.theory.worlds.opaque.exact_numbers import (
+    exact_parameters,
+    in_rational_numbers,
+    rational,
+)
 from certibit.theory.worlds.orbits import Orbit, first_state, orbits
 from certibit.theory.worlds.symbolic.representatives import (
     Reading,
@@ -25,6 +29,9 @@ from certibit.theory.worlds.units import MethodInUnits, in_units, in_units_of
 
 MANY_CLIENTS = 100
 """Number of clients that suffices for tests of a method that treats all clients alike."""
+
+MOST_OUTCOMES = 32
+"""How many outcomes are tried on arrays."""
 
 MOST_IN_NUMBERS = 10**5
 """Most clients that arrays are made for."""
@@ -75,13 +82,15 @@ class StepOutcomes:
     def require_same_on_numbers(self, seen: Reading) -> None:
         """Refuse a method that does with arrays other than with opaque vectors.
 
-        Of more clients than arrays are made for fewer are taken, or none where a step draws some.
+        The likeliest outcomes are tried. Of more clients than arrays are made for fewer are taken,
+        or none where a step draws some.
         """
         natural, found, counts = self.natural, self.found, self.functions.counts
         if self.functions.n > MOST_IN_NUMBERS:
             counts, cells = (MANY_CLIENTS,), (range(MANY_CLIENTS),)
             found = tuple(replace(one, cells=cells) for one in found if not one.chooses)
-        require_same_on_numbers(Representatives.some(natural, found, counts), seen)
+        likely = sorted(found, key=lambda one: -abs(rational(one.probability)))[:MOST_OUTCOMES]
+        require_same_on_numbers((Representatives(natural, one, counts) for one in likely), seen)
         worlds = Representatives.some(self.method, found, counts, self.functions.L)
         if any(replace(world, in_numbers=True).remembers() for world in worlds):
             raise Refusal(
