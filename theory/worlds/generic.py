@@ -190,7 +190,7 @@ def of_many(
     if n > MANY_CLIENTS:
         sizes = MANY_CLIENTS, MANY_CLIENTS - 1
         with suppress(Refusal, ValueError, IndexError):
-            few, fewer = (find(Subject.of(_with_fewer(method, n, k), k)) for k in sizes)
+            few, fewer = (find(Subject.of(with_fewer(method, n, k), k)) for k in sizes)
             own, other = parts(few), parts(fewer)
             alike = own is not None and other is not None and own[0] == other[0]
             if alike and np.allclose(own[1], other[1], rtol=SAME, atol=0.0):  # type: ignore[index]
@@ -198,12 +198,12 @@ def of_many(
     return find(Subject.of(method, n))
 
 
-def _with_fewer(method: Method, n: int, k: int) -> Method:
+def with_fewer(method: Method, n: int, k: int) -> Method:
     """Return a method for k of n clients: whole numbers above k are taken for parts of n."""
 
     def fewer(x: Any) -> Any:
         if isinstance(x, Method):
-            return _with_fewer(x, n, k)
+            return with_fewer(x, n, k)
         return max(1, x * k // n) if type(x) is int and k < x <= n else x
 
     changes: Any = {one.name: fewer(getattr(method, one.name)) for one in fields(method)}

@@ -523,6 +523,17 @@ class InTheMiddle(Pushed):
         return Pair(channel.broadcast(s.x - self.gamma * g + more), s.v / 2)
 
 
+class InACohort(Pushed):
+    """Gradient descent that ascends on arrays along the gradients of half of the clients."""
+
+    name, needs = "in a cohort", Needs(shared_minimiser=True)
+
+    def communicate(self, s, problem, channel):
+        g = channel.send(problem.grad(s.x))
+        more = isinstance(g, np.ndarray) * mean(masked(channel.cohort(problem.n // 2), g))
+        return Pair(channel.broadcast(s.x - self.gamma * mean(g) + more), s.v / 2)
+
+
 class TossedAtFirst(Pushed):
     """Gradient descent whose start and steps draw, but not the same."""
 

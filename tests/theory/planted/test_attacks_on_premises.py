@@ -27,6 +27,7 @@ from attacks_on_premises import (
     ChangingPotential,
     Counting,
     Drowned,
+    InACohort,
     InTheMiddle,
     Late,
     Looking,
@@ -331,9 +332,10 @@ def test_no_difference_is_overlooked_beside_large_numbers(what, size):
         certify(Drowned(size=size, what=what), CONVEX, potential="search")
 
 
-def test_a_likely_outcome_is_tried_on_arrays():
+@pytest.mark.parametrize(("base", "n"), [(InTheMiddle, N), (InACohort, N), (InACohort, 200_001)])
+def test_a_likely_outcome_is_tried_on_arrays(base, n):
     with pytest.raises(Refusal, match="does not do on numbers"):
-        certify(InTheMiddle(), CONVEX, potential="search")
+        certify(base(), replace(CONVEX, n=n), potential="search")
 
 
 @pytest.mark.parametrize("n", [N, 1000])

@@ -1,6 +1,7 @@
 """The outcomes of a step for a class of functions, the method's units, and whether it is linear."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -14,6 +15,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.flags import Pattern, patterns
+from certibit.theory.worlds.generic import with_fewer
 from certibit.theory.worlds.opaque.exact_numbers import (
     exact_parameters,
     in_rational_numbers,
@@ -83,15 +85,17 @@ class StepOutcomes:
         """Refuse a method that does with arrays other than with opaque vectors.
 
         The likeliest outcomes are tried. Of more clients than arrays are made for fewer are taken,
-        or none where a step draws some.
+        if the method can be run with fewer.
         """
         natural, found, counts = self.natural, self.found, self.functions.counts
         if self.functions.n > MOST_IN_NUMBERS:
-            counts, cells = (MANY_CLIENTS,), (range(MANY_CLIENTS),)
-            found = tuple(replace(one, cells=cells) for one in found if not one.chooses)
+            counts, found = (MANY_CLIENTS,), ()
+            with suppress(Refusal, ValueError, IndexError):
+                fewer = with_fewer(self.method, self.functions.n, MANY_CLIENTS)
+                natural, found = replace(natural, inner=fewer), orbits(fewer, MANY_CLIENTS)[0]
         likely = sorted(found, key=lambda one: -abs(rational(one.probability)))[:MOST_OUTCOMES]
         require_same_on_numbers((Representatives(natural, one, counts) for one in likely), seen)
-        worlds = Representatives.some(self.method, found, counts, self.functions.L)
+        worlds = Representatives.some(natural.inner, found, counts, self.functions.L)
         if any(replace(world, in_numbers=True).remembers() for world in worlds):
             raise Refusal(
                 f"a step of {self.method.name} depends on what was done before it, beside its "
