@@ -922,6 +922,26 @@ COUPLED: dict[str, Method] = {
 COUPLED["by a criterion"] = replace(COUPLED["less the mean"], accuracy=0.1)
 """Local steps whose slope at a point is no multiple of the gradient there and of the point."""
 
+
+@dataclass(frozen=True)
+class Pulled(Locally):
+    """As above, pushed by how far steps with a pull end from those without."""
+
+    name, far = "pulled", 3.0
+
+    def communicate(self, s, problem, channel):
+        x, on = copies(s.x, problem.n), everyone(s.h)
+        plain, pulled = (
+            gradient_steps(
+                lambda z, pull=pull: problem.grad(z) + pull * (z - x),
+                x, on, problem, step=0.2, count=40,
+            )
+            for pull in (0.0, 1.0)
+        )  # fmt: skip
+        end = plain + self.far * (pulled - plain)
+        return Memory(channel.broadcast(mean(channel.send(end))), x)
+
+
 OWN: dict[str, Method] = {
     name: kind(f"own: {name}", Locally, slope=slope)()
     for name, slope in {

@@ -38,6 +38,7 @@ from attacks_on_premises import (
     OfProblem,
     OfProperty,
     OfStart,
+    Pulled,
     Pushed,
     Rarely,
     RarelyFresh,
@@ -630,6 +631,12 @@ UNCOMPRESSED = FunctionClass.of_classes([ClientClass(count, mu=1.0, L=4.0) for c
 def test_local_steps_are_on_the_function_of_a_client(name):
     with pytest.raises(Refusal, match="local steps are certified along one gradient"):
         certify(COUPLED[name], UNCOMPRESSED, potential=AtModel("distance"))
+
+
+def test_local_steps_that_begin_the_same_end_where_their_own_function_says():
+    """With h = 1 they end at 0, and with the pull at x/2: x is multiplied by 3/2."""
+    proof = certify(Pulled(), UNCOMPRESSED, potential=AtModel("distance"))
+    assert proof.factor == pytest.approx(9 / 4, rel=0.01)
 
 
 @pytest.mark.parametrize("method", OWN.values(), ids=list(OWN))

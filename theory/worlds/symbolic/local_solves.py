@@ -5,8 +5,9 @@ max{|1 - s a|, |1 - s b|}^k, since a step multiplies it by I - s H with a mean H
 point is then an unknown, with an inequality for the gradient there.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -97,24 +98,29 @@ def local_solve(
     basis: Basis,
     evaluations: Iterable[Any],
 ) -> Array:
-    """Return where gradient steps end as an unknown, the same for steps that begin the same."""
+    """Return where gradient steps end as an unknown, the same for equal steps.
+
+    They begin the same, and would have the same gradients at this end.
+    """
     before = frame.expression(slope(start), active)
     known: dict[int, dict[int, LocalSolve]] = {}
     for one in solves:
         if (one.step, one.count, one.pull) == (step, count, 0):
             known.setdefault(one.unknown, {})[one.kind] = one
-    fitting = (
-        unknown
-        for unknown, found in known.items()
-        if all(same_point(found[kind].before, before[kind]) for kind in before if kind in found)
-    )
-    unknown = next(fitting, None)
-    if unknown is None:
-        unknown = basis.index("local", len(solves), every_client=True)
-    end = frame.unknown(basis, unknown)
-    after = frame.expression(slope(end), active)
+
+    def same(ends: Mapping[int, LocalSolve], name: str, made: Mapping[int, Blocks]) -> bool:
+        return all(same_point(getattr(ends[k], name), v) for k, v in made.items() if k in ends)
+
+    fitting = (unknown for unknown, ends in known.items() if same(ends, "before", before))
+    new = (basis.index("local", len(solves), every_client=True) for _ in range(1))
+    for unknown in chain(fitting, new):
+        end = frame.unknown(basis, unknown)
+        after = frame.expression(slope(end), active)
+        found = known.get(unknown, {})
+        if same(found, "after", after):
+            break
     for kind, blocks in after.items():
-        if kind not in known.get(unknown, {}):
+        if kind not in found:
             solve = LocalSolve(kind, unknown, before[kind], blocks, step, count)
             require_alone(solve, evaluations, frame, basis)
             solves.append(solve)
