@@ -20,6 +20,7 @@ import numpy as np
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.solvers.backend import masked
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
@@ -285,14 +286,15 @@ class Nothing(ExactGradients):
         return end
 
     def minimise(
-        self, gradient: Callable[..., Array], start: Array, centre: Array, *where: Any,
-        most: int, **criterion: float,
+        self, gradient: Callable[..., Array], start: Array, centre: Array, given: Any,
+        active: Array, most: int, **criterion: float,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Count the gradients of a local solve as if it took the most steps, from both starts."""
         before = self.count
-        change = gradient(centre + start, *where, self)
+        change = gradient(centre + start, given, active, self)
         self.count = before + 2 * (most + 1) * (self.count - before)
-        return start, change
+        end = start + masked(active, 0 * change)
+        return end, change + 0 * end
 
 
 class _Meter(OrbitChannel):

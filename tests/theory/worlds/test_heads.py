@@ -4,16 +4,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import comb, prod
+from typing import Any
 
 import pytest
 
-from certibit.solvers.authoring import masked
+from certibit.solvers.authoring import Every, Method, Needs, copies, masked, total
 from certibit.solvers.authoring import mean as mean_of_clients
+from certibit.solvers.local_solve import minimise
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.certificates.certify import certify
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.heads import numbers_of_heads
+from certibit.theory.worlds.orbits import orbits
 
 SIZES = [(1,), (2,), (3,), (7,), (50,), (1, 1), (1, 4), (3, 2), (1, 1, 1), (2, 1, 5, 1)]
 
@@ -73,3 +76,33 @@ def test_coins_that_are_not_added_up_have_true_numbers(n):
     """A quadratic form of what they do is of degree 4 in the number of heads."""
     method, family = AverageOfHeads(0.05, 0.3, (0.9,) * n), FunctionClass(n, 1.0, 20.0)
     assert certify(method, family, potential="search").decrease <= slowest_decrease(method, family)
+
+
+@dataclass(frozen=True)
+class Model:
+    x: Any
+
+
+class SolvingByHeads(Method):
+    """A step that is a square of the number of clients that solve their local problems."""
+
+    name, needs, schedule, place = "solving by heads", Needs(), Every(), 0
+
+    def start(self, x, problem, channel):
+        return Model(x)
+
+    def communicate(self, s, problem, channel):
+        coins, x = channel.client_coins((0.3,) * problem.n), copies(s.x, problem.n)
+        sizes: Any = {"L": 2.0, "mu": 1.0, "accuracy": 0.1, "most": 9}
+        solved = minimise(lambda y, *_: problem.grad(y), 0 * x, x, s, coins, problem, **sizes)
+        twice = total(masked(coins, copies(total(solved[self.place]), problem.n)))
+        return Model(s.x + twice)
+
+
+class GradientsByHeads(SolvingByHeads):
+    name, place = "gradients by heads", 1
+
+
+@pytest.mark.parametrize("method", [SolvingByHeads(), GradientsByHeads()], ids=lambda m: m.name)
+def test_local_solves_depend_on_the_coins_of_those_that_solve(method):
+    assert {one.degree for one in orbits(method, 9)[0]} == {4}
