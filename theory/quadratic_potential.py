@@ -214,6 +214,25 @@ class QuadraticPotential:
             apart_weights=multiples(self._all(self.apart_weights, self.apart_rows)),
         )
 
+    def rounded(self, digits: int) -> "QuadraticPotential":
+        """Return the form with numbers of so many significant digits."""
+
+        def short(numbers: Iterable[float]) -> tuple[float, ...]:
+            return tuple(float(f"{x:.{digits}g}") for x in numbers)
+
+        def rows(own: Rows) -> Rows:
+            return np.array(short(own.ravel())).reshape(own.shape)
+
+        return replace(
+            self,
+            mean_rows=rows(self.mean_rows),
+            apart_rows=rows(self.apart_rows),
+            values=short((self.values,))[0],
+            gap_weights=short(self.gap_weights),
+            mean_weights=short(self.mean_weights),
+            apart_weights=short(self.apart_weights),
+        )
+
     def spread(self) -> "QuadraticPotential":
         """Return a potential with the sums of any two forms beside them.
 

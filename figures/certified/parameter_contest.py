@@ -20,8 +20,7 @@ from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.decrease import Weights
+from certibit.theory.certificates.certify import Weights, certify
 from certibit.theory.certificates.search import objective_value, optimise, per_decade
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.orbits import StepCost, orbits

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from time import perf_counter
 from typing import Any, Literal, get_args
 
@@ -12,20 +13,22 @@ from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.certificates.decrease import Weights, exact_weights
-from certibit.theory.certificates.form_programme import best_weights
-from certibit.theory.certificates.potential_search import searched_potential
+from certibit.theory.certificates.factor_form import best_weights, searched_potential
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
-from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.measure import Measure
+from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.setting import Setting
-from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
-GIVEN_UP = 1e-6
-"""Relative loss of decrease that is accepted for a potential that is stated, or can be read."""
+Weights = Literal["fixed", "free"]
+
+GIVEN_UP = Fraction(1, 10**6)
+"""Relative loss of decrease that is accepted for a potential that is stated."""
 
 
 @one_thread()
@@ -95,32 +98,24 @@ def certify(
 
 def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potential]) -> Certificate:
     """Return the best proof among a potential that is searched for and the stated potentials."""
-    found: list[Certificate] = []
-    known: list[tuple[Any, ...]] = []
+    proofs: dict[Any, Certificate] = {}
     for potential in stated:
         # where its hypotheses do not hold, a theorem may have no number for a weight, or no sense
         with suppress(Refusal, ArithmeticError, ValueError):
             step = RationalStep.of(method, functions, potential)
             weights = step.symbols.weights
-            key = weights, *(form.entries for form in step.now)
-            if key not in known:  # theorems share Lyapunov functions
-                known.append(key)
-                found.append(proof_of_step(step, method, functions, potential, weights))
-    reason = Refusal("no potential is stated, and none is found")
-    enough = (proof.decrease + GIVEN_UP * abs(proof.decrease) for proof in found)
-    above = max(enough, default=-np.inf)
+            key = weights, *(tuple(form.entries) for form in step.now)
+            if key not in proofs:  # theorems share Lyapunov functions
+                proofs[key] = proof_of_step(step, method, functions, potential, weights)
+    best = max(proofs.values(), key=lambda proof: proof.exact, default=None)
     try:
-        decrease, forms = searched_potential(method, functions, above)
-        for potential in forms:
-            with suppress(Refusal):  # Psi may have lost too much
-                found.append(proof_of(method, functions, potential))
-            if found and found[-1].decrease >= decrease - GIVEN_UP * abs(decrease):
-                break
-    except Refusal as refusal:
-        reason = refusal
-    if not found:
-        raise reason
-    return max(found, key=lambda proof: proof.exact)
+        form = proof_of(method, functions, searched_potential(method, functions))
+    except Refusal:
+        if best is None:
+            raise
+        return best
+    enough = best.exact + GIVEN_UP * abs(best.exact) if best else form.exact
+    return form if best is None or form.exact > enough else best
 
 
 def proof_of(
@@ -131,7 +126,9 @@ def proof_of(
 ) -> Certificate:
     """Return the best certificate of a method with a potential."""
     step = RationalStep.of(method, functions, potential)
-    own = best_weights(step)[1] if weights == "free" else step.symbols.weights
+    own = best_weights(step) if weights == "free" else step.symbols.weights
+    if not step.psi(exact_weights(own, isinstance(potential, QuadraticPotential)))[0].is_positive:
+        step = RationalStep.of(method, functions, potential, measure=Measure("potential"))
     return proof_of_step(step, method, functions, potential, own)
 
 
@@ -144,19 +141,57 @@ def proof_of_step(
     following: tuple[float, ...] | None = None,
 ) -> Certificate:
     """Return the best certificate of a step, for weights of Psi and perhaps others of Psi+."""
-    now = exact_weights(weights) if following is None else tuple(map(rational, weights))
+    now = exact_weights(weights, following is not None or isinstance(potential, QuadraticPotential))
     then = None if following is None else tuple(map(rational, following))
-    best = ProofProgramme(step, now, then).best()
+    best = DescentProgramme.of_factor(step, now, then).best()
+    multipliers, below, free = (
+        {name: fraction(y) for name, y in own.items()}
+        for own in (best.multipliers, best.below, best.free)
+    )
     return Certificate(
         method,
         functions,
         potential,
-        fraction(best.decrease),
+        fraction(best.c),
         weights,
-        {name: fraction(y) for name, y in best.multipliers.items()},
+        multipliers,
         best.bound,
         following,
+        below,
+        free,
     )
+
+
+def best_decrease(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
+    least: float = -np.inf,
+) -> float:
+    """Return the decrease that :func:`certify` proves, or whether it is above the ``least``."""
+    step = RationalStep.of(method, functions, potential, trusted=trusted)
+    own = best_weights(step) if weights == "free" else step.symbols.weights
+    exact = exact_weights(own, isinstance(potential, QuadraticPotential))
+    return DescentProgramme.of_factor(step, exact).constant(least)
+
+
+def exact_weights(weights: Sequence[float], signed: bool = False) -> tuple[Rational, ...]:
+    """Return the weights of a Lyapunov function as rational numbers.
+
+    Raises
+    ------
+    Refusal
+        If a weight is infinite or NaN or, where they are not ``signed``, negative.
+    """
+    if not all(np.isfinite(weight) and (signed or weight >= 0) for weight in weights):
+        raise Refusal(
+            f"the weights {tuple(weights)} of the Lyapunov function are not all at least 0 and "
+            "finite; take parameters for which it is defined"
+        )
+    return tuple(map(rational, weights))
 
 
 def chosen_potential(
@@ -169,4 +204,4 @@ def chosen_potential(
     theorem = next(iter(card_of(method).theorems), None)
     if theorem is not None:
         return theorem, weights
-    return searched_potential(method, functions)[1][0], "fixed"
+    return searched_potential(method, functions), "fixed"

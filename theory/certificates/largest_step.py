@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.certify import chosen_potential
-from certibit.theory.certificates.decrease import Weights, best_decrease
-from certibit.theory.certificates.potential_search import searched_potential
+from certibit.theory.certificates.certify import Weights, best_decrease, chosen_potential
+from certibit.theory.certificates.factor_form import searched_potential
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 
@@ -57,7 +56,7 @@ def largest_step(
         with suppress(Refusal, ArithmeticError, ValueError):
             method, chosen, own = change(value), potential, weights
             if isinstance(chosen, str):
-                chosen, own = searched_potential(method, functions)[1][0], "fixed"
+                chosen, own = searched_potential(method, functions), "fixed"
             elif chosen is None:
                 chosen, own = chosen_potential(method, functions, weights)
             return best_decrease(method, functions, chosen, own, least=0.0) > 0

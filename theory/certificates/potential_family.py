@@ -15,25 +15,18 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.form_programme import CLOSE, FormProgramme
-from certibit.theory.certificates.near_forms import NearForms
-from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.rational_algebra import Rationals, floats, leading_columns
+from certibit.theory.proofs.rational_algebra import Rationals, leading_columns
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from certibit.theory.worlds.opaque.exact_numbers import (
     Rational,
     fraction,
     rational,
-    rationals,
 )
 from certibit.theory.worlds.orbits import first_state
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
-
-SMALLEST = 1e-5
-"""Lower bound on the form in every direction, relative to the sum of its sizes."""
 
 MOST_UNKNOWNS = 24
 """With more unknowns in a step the form has no f - f* or no gradients: a search takes minutes."""
@@ -53,13 +46,10 @@ class Family:
     step : RationalStep
         One step. Its terms are f - f*, if the start has it, the squares of parts and of sums of two
         parts, and f - f* at other points of the state.
-    model : (parts,)
-        The model as a combination of the units, where gradients at it are parts.
     """
 
     start: QuadraticPotential
     step: RationalStep
-    model: Matrix
     functions: FunctionClass
 
     @classmethod
@@ -75,19 +65,7 @@ class Family:
         parts = _parts(method, functions, gradients, values, counts)
         start = _independent(method, functions, parts)
         step = RationalStep.of(method, functions, start.spread(), trusted=True).weighted
-        if not gradients:
-            return cls(start, step, np.zeros(len(start.mean_rows)), functions)
-        place = next(place for place, value in enumerate(step.now[0].values) if value)
-        point, basis = step.symbols.evaluations[place].point[0], step.symbols.basis
-        kinds = len(counts) or 1
-        model = [
-            point[first + kind]
-            for name, first in basis.names.items()
-            if name[0] == "state"
-            for kind in range(kinds if basis.every_client[first] else 1)
-        ]
-        row = np.array([*floats(rationals(model)), *(0.0,) * kinds])
-        return cls(start, step, row @ np.linalg.pinv(start.mean_rows), functions)
+        return cls(start, step, functions)
 
     @classmethod
     def largest(
@@ -156,34 +134,17 @@ class Family:
         forms = [np.eye(m.shape[1]) for m in self.matrices]
         return self.weights(1.0, forms, [1.0] * len(self.start.points))
 
-    def best(
-        self, close: float = CLOSE, above: float = -np.inf
-    ) -> tuple[float, Weights, NearForms]:
-        """Return the largest proved decrease of a form, a sparse such form, and forms near it.
-
-        The form is at least 0 and, up to multiples of the bounds of gradients, at least
-        ``SMALLEST`` of the unit, when the sum of its sizes is 1. In the direction of the model the
-        unit is reduced to what the shortest gradients there contribute, if gradients are parts.
-
-        Raises
-        ------
-        Refusal
-            If no finite factor is proved of the unit, or the decrease is not larger than ``above``.
-        """
-        programme = FormProgramme(
-            self.step,
-            [rationals(own[self.unused :].astype(object)) for own in self.matrices],
-            self.rational(self.unit),
-            self.rational([SMALLEST * x for x in self._floor()]),
+    def of_weights(self, found: Sequence[Rational]) -> QuadraticPotential:
+        """Return the potential whose terms have these weights."""
+        weights = (*[0.0] * self.unused, *(float(fraction(w)) for w in found))
+        count = len(weights) - len(self.start.points)
+        psi = self.start.spread().weighted((weights[0] * self.start.values, *weights[1:count]))
+        if not self.functions.has_solution:
+            return psi
+        units = zip(weights[count:], self.start.gap_weights, strict=True)
+        return replace(
+            psi, points=self.start.points, gap_weights=tuple(w * unit for w, unit in units)
         )
-        t, free = programme.best(close, least=above)
-        decrease = float(fraction(t))
-        if decrease <= above:
-            raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
-        near = NearForms.of(programme, t, free)
-        weights = programme.weights(list(map(rational_of, near.there.numbers[1:])))
-        found = (*(0.0,) * self.unused, *map(float, map(fraction, weights)))
-        return decrease, found, near
 
     @property
     def unused(self) -> int:
@@ -194,29 +155,26 @@ class Family:
         """Return the weights of the terms that are not 0 as rational numbers."""
         return list(map(rational, weights[self.unused :]))
 
-    def _floor(self) -> Weights:
-        """Return the unit, reduced along the model to its shortest gradients."""
-        mean, *apart = self.forms(self.unit)
-        if self.start.gradients:
-            along = mean @ self.model
-            part = 1 - (self.functions.mu / self.functions.L) ** 2
-            mean = mean - part * np.outer(along, along) / float(self.model @ along)
-        return self.weights(0.0, [mean, *apart])
-
     def forms(self, weights: Weights) -> tuple[Matrix, ...]:
         """Return the matrices of means and of deviations."""
         terms = np.array(weights)
         return tuple(np.tensordot(terms, m, axes=1) for m in self.matrices)
 
     def without_small(self, weights: Weights, small: float) -> Weights:
-        """Return a form without entries that are small relative to their diagonal entries."""
-        forms = []
+        """Return a form without entries that are small relative to their diagonal entries.
+
+        So are values of f - f*, where functions have a solution, relative to the largest entry.
+        """
+        forms, largest = [], 0.0
         for form in self.forms(weights):
             size = np.sqrt(np.abs(np.diag(form)))
             size = np.where(size > small * size.max(initial=0.0), size, 0.0)
             forms.append(np.where(np.abs(form) > small * np.outer(size, size), form, 0.0))
-        gaps = weights[len(weights) - len(self.start.points) :]
-        return self.weights(weights[0], forms, list(gaps))
+            largest = max(largest, float(size.max(initial=0.0)) ** 2)
+        least = small**2 * largest if self.functions.has_solution else 0.0
+        first = len(weights) - len(self.start.points)
+        values, *gaps = (w if abs(w) > least else 0.0 for w in (weights[0], *weights[first:]))
+        return self.weights(values, forms, gaps)
 
     def without_small_parts(self, weights: Weights, small: float) -> Weights:
         """Return a form without parts, or f - f*, whose weights are relatively small."""

@@ -21,8 +21,7 @@ from certibit.solvers.simulation.experiment import fitted_compressor
 from certibit.solvers.total_bits import require_weight, total_bits
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import card_named, card_of
-from certibit.theory.certificates.certify import certify, chosen_potential
-from certibit.theory.certificates.decrease import Weights, best_decrease
+from certibit.theory.certificates.certify import Weights, best_decrease, certify, chosen_potential
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.setting import Setting

@@ -14,8 +14,7 @@ from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
 from certibit.theory.card import Card
-from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.decrease import Weights
+from certibit.theory.certificates.certify import Weights, certify
 from certibit.theory.certificates.largest_step import largest_step, steps_of
 from certibit.theory.certificates.search import setting
 from certibit.theory.contradiction import ContradictionError

@@ -33,7 +33,7 @@ from certibit.solvers.state import each
 from certibit.theory.certificates.certify import certify, chosen_potential
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
-from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_algebra import Rationals, floats
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.symbolic_step import SymbolicStep
@@ -42,7 +42,7 @@ from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.numbers.worst_contraction import WorstContraction
 from certibit.theory.worlds.numbers.worst_states import worst_state
-from certibit.theory.worlds.opaque.exact_numbers import fraction, rational, rationals
+from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.probing import OneStep, one_step
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
@@ -223,7 +223,7 @@ def _worst_vectors(
     """
     exact = RationalStep.of(method, functions, potential, ridge=True)
     step, natural = exact.symbols, outcomes_of(method, functions).natural
-    best = ProofProgramme(exact, tuple(map(rational, step.weights))).best(CLOSE)
+    programme = DescentProgramme.of_factor(exact, tuple(map(rational, step.weights)))
     sizes = np.ones((step.basis.size, 1))
     for name, first in step.basis.names.items():
         end = first + (step.basis.kinds if step.basis.every_client[first] else 1)
@@ -232,12 +232,12 @@ def _worst_vectors(
         elif name[0] == "gradient":
             sizes[first:end] = natural.gradient
     vectors = []
-    for kernel, moments in zip(step.kernels, best.moments, strict=True):
+    for kernel, moments in zip(step.kernels, programme.moments(CLOSE), strict=True):
         basis = _in_floats(kernel) / sizes
         values, directions = np.linalg.eigh(basis @ moments @ basis.T)
         kept = values > SMALL * values.sum()
         vectors.append(sizes * directions[:, kept] * np.sqrt(values[kept]))
-    return step, float(fraction(best.decrease)), tuple(vectors)
+    return step, programme.constant(), tuple(vectors)
 
 
 def _in_floats(array: Rationals) -> Matrix:

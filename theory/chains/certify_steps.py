@@ -85,6 +85,13 @@ def certify_steps(
     method, functions = once.method, once.functions
     psi = Reweighted(once.potential, once.weights)
     found: list[Chain] = [Chain((once,), (steps,))] if measure == "potential" else []
+    if once.with_noises:
+        if found:
+            return replace(found[0], proviso=once.proviso)
+        raise Refusal(
+            f"the Psi that is found for {method.name} is no sum of squares and function values, as "
+            "a chain to another function begins with; state a potential"
+        )
     if measure != "potential":
         joined = Joined((psi, AtModel(measure)))
         ends = (*once.weights, 0.0), (*(0.0,) * len(once.weights), 1.0)

@@ -16,7 +16,6 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.premises import Premises
-from certibit.theory.proofs.rational_step import RationalStep, is_nonnegative
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor, written
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
@@ -130,8 +129,7 @@ class Chain:
         (before, _), (now, after) = (self.links[k].exact_weights for k in (0, -1))
         fits = fits and all(map(_holds, self.links))
         for link, weights in ((self.links[0], before), (self.links[-1], after or now)):
-            step = RationalStep.of(link.method, link.functions, link.potential)
-            fits = fits and is_nonnegative(step, weights)
+            fits = fits and (link.with_noises or link.step.psi(weights)[0].is_positive)
         return self.factor if fits else math.inf
 
     def __repr__(self) -> str:
@@ -142,8 +140,7 @@ class Chain:
 
 
 def _holds(link: Certificate) -> bool:
-    step = RationalStep.of(link.method, link.functions, link.potential)
-    return link.holds_for(step, linked=True)
+    return link.holds_for(link.step, linked=True)
 
 
 def _log_factor(link: Certificate) -> float:

@@ -20,7 +20,7 @@ from certibit.theory.cones.cone_programme import ConeProgramme, Number, RatioPro
 from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.cones.triangles import upper
-from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_algebra import ZERO, flat, spanning_rows
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
@@ -290,16 +290,19 @@ def _rough_proof(
     step: RationalStep, now: Weights, after: Weights
 ) -> tuple[Rational, dict[str, Rational]]:
     """Return a decrease and its multipliers, with which everything holds strictly."""
-    programme = ProofProgramme(step, list(map(rational, now)), list(map(rational, after)))
+    programme = DescentProgramme.of_factor(
+        step, list(map(rational, now)), list(map(rational, after))
+    )
     steps = count()
     path = follow(
-        programme.programme,
+        programme.cone,
         programme.inside,
         START,
         lambda _: next(steps) == FEW,  # where the best decrease is 0, no distance is small to it
         bounded=False,
     )
-    return programme.at(path.numbers)
+    found = programme.at(path.numbers)
+    return found.c, dict(found.multipliers)
 
 
 def _parts_of(form: RationalForm) -> list[Rational]:

@@ -178,12 +178,6 @@ class Surroundings:
         ratios = zip(lines.entries(), self.slack, strict=True)
         return np.concatenate([*triangles, [float(x / y) for x, y in ratios]])
 
-    def lowest(self, numbers: Sequence[Number]) -> float:
-        """Return the least eigenvalue or row at a point, in coordinates where all are 1 here."""
-        other = ConePoint.of(self.seen(self.programme.at(numbers)), self.programme.sizes)
-        own = [*map(np.linalg.eigvalsh, other.matrices), other.weights]
-        return float(np.concatenate(own).min())
-
     def seen_from(self, other: "Surroundings", dual: ConePoint) -> ConePoint:
         """Return a dual point in the coordinates of another point."""
         matrices = []

@@ -21,10 +21,10 @@ from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilari
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.descent.descent_forms import class_of_descent
-from certibit.theory.descent.programme.descent_programme import DescentProgramme
-from certibit.theory.descent.programme.measure import Measure
-from certibit.theory.descent.programme.start import step_and_start
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.measure import Measure
+from certibit.theory.proofs.programme.descent_programme import DescentProgramme
+from certibit.theory.proofs.start import step_and_start
 from certibit.theory.setting import OfSamples, Setting
 from certibit.theory.theorem import DescentTheorem, Theorem
 from certibit.theory.verdict import Verdict, largest, searched

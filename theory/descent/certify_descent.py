@@ -11,28 +11,27 @@ from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.assumptions.assumption import is_constant
+from certibit.theory.certificates.factor_form import CLOSE, form_of_factor
 from certibit.theory.certificates.potential_family import Family, Weights
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.descent.descent_forms import (
-    CLOSE,
     NOTHING,
     class_of_descent,
     default_measure,
-    form_of_factor,
     forms_of_class,
     least_at_start,
     require_growth,
 )
-from certibit.theory.descent.programme.descent import Descent
-from certibit.theory.descent.programme.descent_programme import CLOSE as SOLVED
-from certibit.theory.descent.programme.descent_programme import DescentProgramme
-from certibit.theory.descent.programme.factor_programme import NO_FACTOR
-from certibit.theory.descent.programme.measure import Measure, MeasureName
-from certibit.theory.descent.programme.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
+from certibit.theory.proofs.descent import Descent
+from certibit.theory.proofs.measure import Measure, MeasureName
+from certibit.theory.proofs.programme.descent_programme import CLOSE as SOLVED
+from certibit.theory.proofs.programme.descent_programme import DescentProgramme
+from certibit.theory.proofs.programme.factor_programme import NO_FACTOR
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import combination
+from certibit.theory.proofs.start import NONE, step_and_start
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.opaque.exact_numbers import (
     fraction,
@@ -209,14 +208,10 @@ def _contracting(
     Where gradients are stochastic, e is the smallest for ``least`` with this form.
     """
     family, programme = form_of_factor(method, functions)
-    _, found = programme.best_form(CLOSE)
-    weights = (*[0.0] * family.unused, *(float(fraction(w)) for w in found))
-    count = len(weights) - len(family.start.points)
-    psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:count]))
-    if functions.has_solution:
-        units = zip(weights[count:], family.start.gap_weights, strict=True)
-        gaps = tuple(weight * unit for weight, unit in units)
-        psi = replace(psi, points=family.start.points, gap_weights=gaps)
+    c, weights = programme.best_form(CLOSE)
+    if c <= 0:
+        raise Refusal(NO_FACTOR)
+    psi = family.of_weights(weights)
     return _proof(method, functions, psi, Measure("potential"), least)
 
 

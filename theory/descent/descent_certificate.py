@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from certibit.solvers.method import Method
-from certibit.theory.descent.programme.descent import Descent
-from certibit.theory.descent.programme.measure import Measure
-from certibit.theory.descent.programme.start import NONE, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
+from certibit.theory.proofs.descent import Descent
+from certibit.theory.proofs.measure import Measure
+from certibit.theory.proofs.start import NONE, step_and_start
 from certibit.theory.theorem import DescentPromise
 from certibit.theory.verdict import subtracted, written
 from certibit.theory.worlds.opaque.exact_numbers import rational

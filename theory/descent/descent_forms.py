@@ -1,25 +1,24 @@
 """All quadratic forms of a method over a class, and the constants of the best descents of them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.certificates.factor_form import CLOSE, LARGEST, unit_of_values
 from certibit.theory.certificates.potential_family import Family
-from certibit.theory.descent.programme.descent import Descent
-from certibit.theory.descent.programme.descent_programme import DescentProgramme
-from certibit.theory.descent.programme.factor_programme import FactorProgramme
-from certibit.theory.descent.programme.measure import Measure, MeasureName
-from certibit.theory.descent.programme.start import NONE, movement, step_and_start, values_at_start
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.descent import Descent
+from certibit.theory.proofs.measure import Measure, MeasureName
+from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import combination
+from certibit.theory.proofs.start import NONE, movement, step_and_start, values_at_start
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
-from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
@@ -27,12 +26,6 @@ PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
 
 NOTHING = rational(1e-9)
 """A c below this, divided by L, is none."""
-
-LARGEST = 10**6
-"""Form that is searched for at most, in sums of the squares of all parts of a state."""
-
-CLOSE = 1e-7
-"""Relative distance of c to its bound at which a search for a form ends, well inside."""
 
 
 def default_measure(functions: FunctionClass) -> Measure:
@@ -114,36 +107,9 @@ def forms_of_class(
         unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)
         most = [LARGEST * unit * size for size in sizes]
         return family, DescentProgramme(step, [ZERO] * count, squares, most, start)
-    unit = _unit_of_values(method, family)
+    unit = unit_of_values(method, family)
     most = [LARGEST * unit * size for size in sizes]
     return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
-
-
-def form_of_factor(method: Method, functions: FunctionClass) -> tuple[Family, FactorProgramme]:
-    """Return all quadratic forms, and the programme of the one with the largest factor."""
-    family = Family.largest(method, functions)
-    step, _ = step_and_start(
-        method, functions, family.start.spread(), Measure("potential"), trusted=True
-    )
-    step = replace(step.weighted, measured=(combination([ZERO], step.now[:1]),))
-    count = len(step.now)
-    sizes = list(map(rational, family.unit[-count:]))
-    if functions.has_solution:
-        return family, FactorProgramme(step, [ZERO] * count, range(count), sizes)
-    unit = _unit_of_values(method, family)
-    most = [LARGEST * unit * size for size in sizes]
-    squares = range(1, count - len(family.start.points))
-    return family, FactorProgramme(step, [unit, *[ZERO] * (count - 1)], squares, most)
-
-
-def _unit_of_values(method: Method, family: Family) -> Rational:
-    """Return the weight with which f - inf f at the model has weight 1."""
-    if not family.start.values:
-        raise Refusal(
-            f"f at the model of {method.name} depends on what is drawn in its step, and no form "
-            "with f - inf f is found; state a potential"
-        )
-    return 1 / rational(family.start.values)
 
 
 def least_at_start(

@@ -38,6 +38,8 @@ def certificate_file(proof: Certificate) -> dict[str, Any]:
             f"this link of a chain ends with other weights {proof.following} than {proof.weights}, "
             "and a file is about one Psi; export the certificate of one step"
         )
+    if proof.with_noises:
+        raise Refusal("Psi is no sum of squares and function values, and has no word in the file")
     rational_step = RationalStep.of(proof.method, proof.functions, proof.potential)
     step = rational_step.symbols
     kernels = [rationals(kernel) for kernel in step.kernels]

@@ -17,7 +17,6 @@ from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.descent.descent_certificate import DescentCertificate
-from certibit.theory.descent.programme.start import step_and_start
 from certibit.theory.export.step_in_file import (
     evaluations_of,
     free_unknowns,
@@ -32,6 +31,7 @@ from certibit.theory.export.step_in_file import (
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
+from certibit.theory.proofs.start import step_and_start
 from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 from certibit.theory.worlds.symbolic.interpolation import shared_calls, shares_of
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from certibit.theory.descent.descent_certificate import DescentCertificate
-from certibit.theory.descent.programme.start import step_and_start
 from certibit.theory.export.descent_file import descent_file
 from certibit.theory.export.rocq_file import THEORY
 from certibit.theory.export.rocq_words import (
@@ -20,6 +19,7 @@ from certibit.theory.export.rocq_words import (
     rocq_squares,
     rocq_text,
 )
+from certibit.theory.proofs.start import step_and_start
 
 DESCENTS = Path(__file__).with_name("descents.v")
 """What all descents have in common."""

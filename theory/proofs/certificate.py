@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +10,8 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential, Region
+from certibit.theory.proofs.descent import Descent
+from certibit.theory.proofs.measure import Measure
 from certibit.theory.proofs.rational_step import RationalStep, holds
 from certibit.theory.verdict import times_psi
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
@@ -37,6 +39,11 @@ class Certificate:
         a dual point in interval arithmetic, infinite if there is none.
     following : tuple of numbers, optional
         The weights of the terms of Psi+, if they differ from those of Psi.
+    below, free : mapping of Fraction
+        Where Psi is no sum of squares and function values: the multipliers of the inequalities in
+        the proof of Psi >= 0, and of what is 0 in the mean in that of the decrease. Noises are then
+        unknowns and not replaced by bounds of their variances, which grow E[Psi+] only where Psi is
+        such a sum.
     seconds : float
         Time from the method to the proof.
 
@@ -57,6 +64,8 @@ class Certificate:
     multipliers: Mapping[str, Fraction]
     bound: float = float("inf")
     following: tuple[Any, ...] | None = None
+    below: Mapping[str, Fraction] = field(default_factory=dict)
+    free: Mapping[str, Fraction] = field(default_factory=dict)
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -116,10 +125,20 @@ class Certificate:
         """Return the proven factor; infinity if the multipliers prove nothing.
 
         The method is run on symbols anew. See :func:`~certibit.theory.proofs.rational_step.holds`
-        for what is checked.
+        and :meth:`~certibit.theory.proofs.descent.Descent.holds` for what is checked.
         """
-        step = RationalStep.of(self.method, self.functions, self.potential)
-        return self.factor if self.holds_for(step) else float("inf")
+        return self.factor if self.holds_for(self.step) else float("inf")
+
+    @property
+    def with_noises(self) -> bool:
+        """Whether noises are unknowns, as Psi is no sum of squares and function values."""
+        return bool(self.below or self.free)
+
+    @property
+    def step(self) -> RationalStep:
+        """The step of the method that the multipliers are about, on symbols."""
+        measure = Measure("potential") if self.with_noises else None
+        return RationalStep.of(self.method, self.functions, self.potential, measure=measure)
 
     def holds_for(self, step: RationalStep, *, linked: bool = False) -> bool:
         """Whether the multipliers prove the decrease of a step, and that Psi >= 0.
@@ -127,9 +146,29 @@ class Certificate:
         A Psi with weights after the step, in a link of a chain, may be negative.
         """
         weights, following = self.exact_weights
+        now, _ = step.psi(weights)
+        if not any(now.entries):
+            return False
+        if following is None or (following == weights and not linked):
+            return (bool(step.measured) or now.is_positive) and self.descent(step).holds(
+                replace(step, measured=(now,))
+            )
         multipliers = {name: rational(y) for name, y in self.multipliers.items()}
-        following = None if following == weights and not linked else following
-        return any(weights) and holds(step, weights, rational(self.exact), multipliers, following)
+        return not self.with_noises and holds(
+            step, weights, rational(self.exact), multipliers, following
+        )
+
+    def descent(self, step: RationalStep) -> Descent:
+        """Return the proof that E[Psi+] <= Psi - c Psi, in the numbers of a programme."""
+        multipliers, below, free = (
+            {name: rational(y) for name, y in own.items()}
+            for own in (self.multipliers, self.below, self.free)
+        )
+        weights, _ = self.exact_weights
+        if not self.with_noises:
+            now, _ = step.psi(weights)
+            below = {name: y for name, y in zip(step.bounding, now.values, strict=False) if y}
+        return Descent(rational(self.exact), weights, multipliers, below, free, {})
 
     @property
     def exact_weights(self) -> tuple[tuple[Rational, ...], tuple[Rational, ...] | None]:

@@ -46,6 +46,13 @@ class RationalForm:
             return False
         return all(ldl(-block) is not None for block in self.blocks)
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether it is a sum of squares and of function values."""
+        return min(self.values, default=ZERO) >= 0 and all(
+            ldl(block) is not None for block in self.blocks
+        )
+
     def plus(self, factor: Rational, other: "RationalForm") -> "RationalForm":
         """Return this form plus a multiple of another."""
         if not factor:
@@ -217,29 +224,20 @@ def holds(
     weights: Sequence[Rational],
     decrease: Rational,
     multipliers: Mapping[str, Rational],
-    following: Sequence[Rational] | None = None,
+    following: Sequence[Rational],
 ) -> bool:
     """Whether a decrease is proved, by signs, by equations and by L D L' in rational numbers.
 
-    * No multiplier is negative, and Psi is nonnegative: its blocks and its function values. If Psi+
-      has weights of its own, those of its function values are nonnegative.
+    * No multiplier is negative, nor is a weight of function values in Psi+.
     * All function values cancel.
     * The remaining blocks are positive semidefinite.
     """
     if min(multipliers.values(), default=ZERO) < 0:
         return False
     left = step.left(weights, decrease, multipliers, following)
-    if any(left.values) or any(ldl(block) is None for block in left.blocks):
+    if any(left.values) or not left.is_positive:
         return False
-    if following is None:
-        return is_nonnegative(step, weights)
     return not any(y < 0 and any(form.values) for y, form in zip(following, step.now, strict=True))
-
-
-def is_nonnegative(step: RationalStep, weights: Sequence[Rational]) -> bool:
-    """Whether Psi is at least 0."""
-    now, _ = step.psi(weights)
-    return min(now.values, default=ZERO) >= 0 and all(ldl(b) is not None for b in now.blocks)
 
 
 def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:

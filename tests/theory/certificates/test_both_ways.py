@@ -186,8 +186,12 @@ def test_an_unbiased_broadcast_is_certified():
     worst = worst_case(Experiment.of(DAMPED, problem, UNBIASED), proved.potential)
     assert worst <= proved.factor <= 1.1 * worst
     alike = FunctionClass(2, 1.0, 10.0, omega=1.0, omega_down=1.0)
-    dense = unreduced_decrease(DAMPED, alike, proved.potential)
-    ours = certify(DAMPED, alike, potential=proved.potential).decrease
+    sizes = proved.potential.mean_weights, proved.potential.apart_weights
+    means, apart = (tuple(map(abs, own)) for own in sizes)
+    squares = replace(proved.potential, mean_weights=means, apart_weights=apart, values=0.0)
+    squares = replace(squares, points=(), gap_weights=())
+    dense = unreduced_decrease(DAMPED, alike, squares)
+    ours = certify(DAMPED, alike, potential=squares).decrease
     assert dense == pytest.approx(ours, abs=1e-7)
     planted = certify(DAMPED, replace(functions, omega_down=0.1), potential=proved.potential)
     assert planted.factor < worst

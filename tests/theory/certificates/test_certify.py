@@ -23,7 +23,7 @@ from certibit.theory.certificates.search import setting
 from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs import symbolic_step as step_module
-from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.linear_maps import worst_case
@@ -244,9 +244,9 @@ def test_function_values_are_balanced_exactly(name):
     step = RationalStep.of(method, FunctionClass.of(where), proved.potential)
     rng = np.random.default_rng(0)
     weights = proved.exact_weights[0]
-    programme = ProofProgramme(step, weights)
-    numbers = [x + rational(rng.random()) for x in map(rational_of, programme.inside)]
-    decrease, multipliers = programme.at(numbers)
+    programme = DescentProgramme.of_factor(step, weights)
+    found = programme.at([x + rational(rng.random()) for x in map(rational_of, programme.inside)])
+    decrease, multipliers = found.c, found.multipliers
     assert not any(step.left(weights, decrease, multipliers).values)
     for used, form in step.inequalities.items():
         more = {**multipliers, used: multipliers[used] + 1}

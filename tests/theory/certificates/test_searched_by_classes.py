@@ -11,7 +11,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates import potential_search
+from certibit.theory.certificates import factor_form
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
@@ -50,7 +50,7 @@ def case(name, counts, kappa=100.0):
 def test_forms_of_classes_prove_no_less_than_those_that_are_alike(name, counts, gain, monkeypatch):
     method, family = case(name, counts)
     found = certify(method, family, potential="search")
-    monkeypatch.setattr(potential_search, "MOST_CLASSES", 0)
+    monkeypatch.setattr(factor_form, "MOST_CLASSES", 0)
     alike = certify(method, family, potential="search")
     assert not getattr(alike.potential, "counts", ())
     assert found.decrease >= gain * alike.decrease * (1 - 1e-5) > 0

@@ -19,9 +19,9 @@ from certibit import (
     certify_descent,
 )
 from certibit.figures.certified.classes.rule_point import L, RulePoint
+from certibit.theory.certificates.factor_form import form_of_factor
 from certibit.theory.cones.inside import strictly_inside
-from certibit.theory.descent.descent_forms import form_of_factor
-from certibit.theory.descent.programme import factor_programme
+from certibit.theory.proofs.programme import factor_programme
 
 UNDER = (PolyakLojasiewicz(0.1),)
 FORMS = [

@@ -10,8 +10,7 @@ from closed_forms import DIANA_FORM, EF21_FORM, EF_FORM, LOCODL_FORM, feedback_n
 
 from certibit.solvers.methods import ef, ef21
 from certibit.solvers.methods.ef import EF
-from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.decrease import best_decrease
+from certibit.theory.certificates.certify import best_decrease, certify
 from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
 
 FORMS = [EF_FORM, EF21_FORM, DIANA_FORM, LOCODL_FORM]

@@ -195,17 +195,6 @@ def test_a_congruence_of_mostly_zeros():
     assert (63 * found == outer.T @ (half + half.T) @ outer).all()
 
 
-@pytest.mark.parametrize("name", ["gd", "diana", "scaffold"])
-@pytest.mark.parametrize(("floats", "alike"), [(1.0, True), (-1.0, False)], ids=["no", "planted"])
-def test_floats_refute_no_proof_that_is_short(name, floats, alike, monkeypatch):
-    """Without them the proof is the same, and the planted fault is that they refute all."""
-    method, where = METHODS[name].at(SMALL[name]), SMALL[name]
-    proof = certify(method, where)
-    monkeypatch.setattr(Surroundings, "lowest", lambda *_: floats)
-    again = certify(method, where)
-    assert ((proof.exact, proof.multipliers) == (again.exact, again.multipliers)) is alike
-
-
 @pytest.mark.parametrize("bits", [BITS // 2, BITS])
 def test_a_bound_takes_all_bits_where_half_of_them_give_none(bits, monkeypatch):
     """Where no number of bits tells, there is none."""

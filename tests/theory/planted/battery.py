@@ -63,7 +63,7 @@ from certibit.theory.checks.soundness import soundness
 from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rules
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.clipped_account import attained_decrease
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
@@ -256,10 +256,8 @@ def proof_findings() -> Iterator[Verdict]:
         blocks = tuple(rationals(np.eye(len(x), dtype=int)) for x in step.now[0].blocks)
         square = RationalForm(blocks, (rational(0),) * len(step.now[0].values))
         told = replace(step, inequalities=step.inequalities | {"squares": square})
-        multipliers = dict.fromkeys(step.inequalities, rational(0)) | {
-            "squares": rational(-(10**6))
-        }
-        believed = holds(told, *proved.exact_weights[:1], rational(0), multipliers)
+        wrong = replace(proved, exact=Fraction(0), multipliers={"squares": Fraction(-(10**6))})
+        believed = wrong.holds_for(told)
         yield Verdict("a square is taken to be negative", float(believed), 0.0)
     for name, n in (("diana", 3), ("locodl", 3), ("locodl-both-ways", 1)):
         card = METHODS[name]

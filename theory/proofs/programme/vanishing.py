@@ -27,7 +27,7 @@ def vanishing(rows: Rationals) -> list[int]:
     Examples
     --------
     >>> import numpy as np
-    >>> from certibit.theory.descent.programme.vanishing import vanishing
+    >>> from certibit.theory.proofs.programme.vanishing import vanishing
     >>> from certibit.theory.worlds.opaque.exact_numbers import rationals
     >>> vanishing(rationals(np.array([[0, 1], [0, -2], [1, 1], [0, 0]])))
     [0, 1, 3]

@@ -12,9 +12,9 @@ from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.theory.descent.programme.measure import Measure
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Potential, Terms, value
+from certibit.theory.proofs.measure import Measure
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.proofs.symbolic_step import SymbolicStep

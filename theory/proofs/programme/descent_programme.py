@@ -15,8 +15,8 @@ from certibit.theory.cones.central_path import PathEnd, follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, rational_of, value_of
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.cones.triangles import upper
-from certibit.theory.descent.programme.descent import Descent
-from certibit.theory.descent.programme.descent_coordinates import (
+from certibit.theory.proofs.descent import Descent
+from certibit.theory.proofs.programme.descent_coordinates import (
     LARGEST,
     DescentCoordinates,
     columns_of,
@@ -28,6 +28,7 @@ from certibit.theory.proofs.rational_algebra import (
     rounded_down,
     spanning_rows,
 )
+from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-9
@@ -36,7 +37,7 @@ CLOSE = 1e-9
 DIGITS = (10, 12, 14, 16, 20, 24, 30, 40)
 """Decimal digits of the numbers of a proof that are tried, one after the other."""
 
-LOST = fmpq(1, 10**9)
+LOST = fmpq(1, 10**11)
 """Relative part of c that shorter numbers may lose."""
 
 SMALLEST = 1e-6
@@ -69,9 +70,10 @@ class DescentProgramme(DescentCoordinates):
         found = strictly_inside(self.sums, self.signs, kept)
         if found is None:
             raise Refusal(
-                "no descent is proved: whatever multiples of the inequalities are added, Psi may "
-                "grow without a bound in one step; take a smaller step size or, where noise grows "
-                "with the gradients of clients that differ, bound their dissimilarity (zeta)"
+                "no finite factor and no descent is proved: whatever multiples of the inequalities "
+                "are added, Psi may grow without a bound in one step; take a smaller step size or, "
+                "where noise grows with the gradients of clients that differ, bound their "
+                "dissimilarity (zeta)"
             )
         return found
 
@@ -94,6 +96,60 @@ class DescentProgramme(DescentCoordinates):
                 "with e; give the c that is wanted as least"
             )
         return best
+
+    @classmethod
+    def of_factor(
+        cls,
+        step: RationalStep,
+        weights: Sequence[Rational],
+        following: Sequence[Rational] | None = None,
+    ) -> "DescentProgramme":
+        """Return the programme of (1 - c) Psi - E[Psi+] for given weights of Psi and Psi+.
+
+        Psi >= 0 is asked where Psi+ is Psi, and multipliers prove it where Psi is no sum of
+        squares and function values. What is 0 in the mean is used where a step has a measure, so
+        that noises are unknowns.
+
+        Raises
+        ------
+        Refusal
+            If the functions have no solution, which Psi is a distance to.
+        """
+        step.symbols.functions.require_solution()
+        now, after = step.psi(weights, following)
+        one = replace(step, now=(now,), after=(after,), measured=(now,))
+        if not step.measured:
+            one = replace(one, equalities={})
+        return cls(one, [fmpq(1)], positive=following is None and not now.is_positive)
+
+    @cached_property
+    def cone(self) -> ConeProgramme:
+        """The programme of the coordinates that maximises c."""
+        gain = self.table.tolist()[-1]
+        return ConeProgramme.of(gain[1:], self.sums, self.lines)
+
+    def constant(self, least: float = -np.inf) -> float:
+        """Return the largest c, or one that tells whether there is one above the ``least``."""
+        gain = self.table.tolist()[-1]
+        enough = None if least == -np.inf else rational(least)
+
+        def reached(numbers: Sequence[Number]) -> bool:
+            return enough is not None and of(gain, numbers) > enough
+
+        fixed = float(fraction(gain[0]))
+        end = follow(self.cone, self.inside, CLOSE, reached, bounded=False, least=least - fixed)
+        return float(fraction(self.at(end.numbers).c))
+
+    def moments(self, close: float) -> list[Any]:
+        """Return the Gram matrices of the unknowns in a worst case, by block."""
+        dual, found = iter(self._towards(close, None).dual), []
+        for place, block in enumerate(self.step.now[0].blocks):
+            columns = columns_of([form.blocks[place] for form in self.forms[0]], self.table)
+            gram = np.zeros(block.shape)
+            if kept := spanning_rows(columns):
+                gram[np.ix_(kept, kept)] = next(dual)
+            found.append(gram)
+        return found
 
     def quietest(self, least: Rational, close: float = CLOSE) -> Descent:
         """Return the smallest e + zeta^2 e' that is proved with a c of at least ``least``.
@@ -203,8 +259,7 @@ class DescentProgramme(DescentCoordinates):
         def reached(numbers: Sequence[Number]) -> bool:
             return enough is not None and of(gain, numbers) > enough
 
-        programme = ConeProgramme.of(gain[1:], self.sums, self.lines)
-        end = follow(programme, self.inside, close, reached)
+        end = follow(self.cone, self.inside, close, reached)
         if enough is None:
             self._ends[close] = end
         return end

@@ -23,9 +23,8 @@ from flint import fmpq, fmpq_mat
 
 from certibit.theory.cones.cone_programme import Number
 from certibit.theory.cones.triangles import upper
-from certibit.theory.descent.programme.descent import Descent
-from certibit.theory.descent.programme.start import Start, movement
-from certibit.theory.descent.programme.vanishing import vanishing
+from certibit.theory.proofs.descent import Descent
+from certibit.theory.proofs.programme.vanishing import vanishing
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
@@ -34,6 +33,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
+from certibit.theory.proofs.start import Start, movement
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
@@ -59,6 +59,8 @@ class DescentCoordinates:
         The state at a start, at which Psi is at most |x - x*|^2.
     quiet : bool
         Whether inequalities with sigma^2 or zeta^2 are left out, so that e and e' are 0.
+    positive : bool
+        Whether Psi is to be at least 0.
     """
 
     step: RationalStep
@@ -67,6 +69,7 @@ class DescentCoordinates:
     most: Sequence[Rational] = ()
     start: Start | None = None
     quiet: bool = False
+    positive: bool = True
 
     @cached_property
     def used(self) -> list[str]:
@@ -93,7 +96,7 @@ class DescentCoordinates:
     @cached_property
     def bounding(self) -> list[str]:
         """The inequalities about the function values that Psi has, and no others."""
-        return self._about(self.step.now)
+        return self._about(self.step.now) if self.positive else []
 
     @cached_property
     def starting(self) -> list[str]:
@@ -143,10 +146,9 @@ class DescentCoordinates:
         moments = [less(one) for one in step.equalities.values()]
         noise = list(step.scalars.values())
         descent = {0: added(self.used), 3: moments, 4: changes, 5: noise, 6: [measure]}
-        rows = [
-            row(now.plus(fmpq(-1), after), descent),
-            row(now, {1: added(self.bounding), 4: terms}),
-        ]
+        rows = [row(now.plus(fmpq(-1), after), descent)]
+        if self.positive:
+            rows.append(row(now, {1: added(self.bounding), 4: terms}))
         if self.start:
             own = self.start.terms
             left = self.start.distance.plus(fmpq(-1), combination(self.weights, own))
@@ -329,7 +331,7 @@ class DescentCoordinates:
         multipliers, below, starting, moments, changes = own
         weights = [w + changes.get(j, ZERO) for j, w in enumerate(self.weights)]
         proof = Descent(c, tuple(weights), multipliers, below, moments, starting, e)
-        return replace(proof, dissimilarity=dissimilarity, bound=bound)
+        return replace(proof, dissimilarity=dissimilarity, bound=bound, positive=self.positive)
 
 
 def columns_of(matrices: list[Rationals], table: fmpq_mat) -> list[Rationals]:

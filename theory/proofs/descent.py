@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from certibit.theory.descent.programme.start import Start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import ZERO, ldl
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
+from certibit.theory.proofs.start import Start
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 
@@ -45,6 +45,7 @@ class Descent:
     e: Rational = ZERO
     dissimilarity: Rational = ZERO
     bound: float = float("inf")
+    positive: bool = True
 
     def spent(self, functions: FunctionClass) -> Rational:
         """Return e + zeta^2 e', the least of which is looked for."""
@@ -68,7 +69,9 @@ class Descent:
             left = left.plus(spent[name], scalar)
         for name, u in self.free.items():
             left = left.plus(-u, step.equalities[name])
-        proved = [(self.multipliers, left), (self.below, now)]
+        proved = [(self.multipliers, left)]
+        if self.positive:
+            proved.append((self.below, now))
         if start is not None:
             rest = combination(self.weights, start.terms)
             proved.append((self.starting, start.distance.plus(fmpq(-1), rest)))

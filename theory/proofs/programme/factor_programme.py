@@ -11,14 +11,14 @@ at least 0. All proofs of a factor are of this kind, and no function value is le
 from dataclasses import dataclass
 from functools import cached_property
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, RatioProgramme
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.cones.triangles import upper
-from certibit.theory.descent.programme.descent_coordinates import DescentCoordinates, columns_of
+from certibit.theory.proofs.programme.descent_coordinates import DescentCoordinates, columns_of
 from certibit.theory.proofs.rational_algebra import ZERO, flat, spanning_rows
 from certibit.theory.proofs.rational_step import RationalForm, combination
 from certibit.theory.worlds.opaque.exact_numbers import Rational
@@ -26,6 +26,10 @@ from certibit.theory.worlds.opaque.exact_numbers import Rational
 NO_FACTOR = (
     "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or a smaller class"
 )
+
+
+SLOWEST = (ZERO, *(-(fmpq(10) ** power) for power in (0, 3, 6, 12)))
+"""The c from which a search begins: the first of which some form is proved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,20 +103,23 @@ class FactorProgramme(DescentCoordinates):
         Raises
         ------
         Refusal
-            If no c > 0 is proved of a form.
+            If no c is proved of a form.
         """
         (above, below), (lines, slopes) = self.matrices, self.rows
         gain = [1, *[0] * (self.table.ncols() - 2)]
         programme = RatioProgramme(
             ConeProgramme.of(gain, above, lines), ConeProgramme.of(gain, below, slopes)
         )
-        start = strictly_inside(list(map(_without_c, above)), _without_c(fmpq_mat(lines)).tolist())
-        if start is None:
-            raise Refusal(NO_FACTOR)
-        found = follow(programme, [ZERO, *start], close, bounded=False).numbers
-        return found[0], list(self.at(found).weights)
+        for c in SLOWEST:
+            pairs = zip((*above, fmpq_mat(lines)), (*below, fmpq_mat(slopes)), strict=True)
+            *sums, rows = (_without_c(one - c * other) for one, other in pairs)
+            start = strictly_inside(sums, rows.tolist())
+            if start is not None:
+                found = follow(programme, [c, *start], close, bounded=False).numbers
+                return found[0], list(self.at(found).weights)
+        raise Refusal(NO_FACTOR)
 
 
 def _without_c(table: fmpq_mat) -> fmpq_mat:
-    """Return a table without the column of c, which is 0."""
+    """Return a table without the column of c."""
     return fmpq_mat([[row[0], *row[2:]] for row in table.tolist()])
