@@ -6,10 +6,8 @@ from pathlib import Path
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
 from certibit.theory.descent.descent_certificate import DescentCertificate
-from certibit.theory.export.certificate_file import certificate_file
-from certibit.theory.export.descent_file import descent_file
-from certibit.theory.export.rocq_descent import rocq_descent
-from certibit.theory.export.rocq_file import rocq_file
+from certibit.theory.export.proof_file import proof_file
+from certibit.theory.export.rocq_proof import rocq_proof
 from certibit.theory.export.step_in_file import sealed
 from certibit.theory.proofs.certificate import Certificate
 
@@ -33,8 +31,7 @@ def require_file_name(path: Path) -> None:
 def write_certificate(proof: Certificate | DescentCertificate, path: Path) -> None:
     """Write a proof for the kernel of Rocq if the name ends in ``.v``, and else as JSON.
 
-    The JSON is for ``docs/check_certificate.py``, that of a descent for ``docs/check_descent.py``;
-    its numbers are fractions in strings.
+    The JSON is for ``docs/check_proof.py``; its numbers are fractions in strings.
 
     Raises
     ------
@@ -42,8 +39,5 @@ def write_certificate(proof: Certificate | DescentCertificate, path: Path) -> No
         If Rocq could not read a file of this name, or the file has no words for the proof.
     """
     require_file_name(path)
-    if isinstance(proof, DescentCertificate):
-        text = rocq_descent(proof) if path.suffix == ".v" else sealed(descent_file(proof))
-    else:
-        text = rocq_file(proof) if path.suffix == ".v" else sealed(certificate_file(proof))
+    text = rocq_proof(proof) if path.suffix == ".v" else sealed(proof_file(proof))
     write_text(path, text.removesuffix("\n"))

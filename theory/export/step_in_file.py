@@ -24,7 +24,7 @@ from certibit.theory.worlds.opaque.exact_numbers import (
     rationals,
 )
 
-FORMAT = "certibit proof 2"
+FORMAT = "certibit proof 3"
 """The version of the files of proofs, which they name."""
 
 LONGEST = 300

@@ -23,9 +23,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         type=_certificate_to_write,
-        help="file to write: for docs/check_certificate.py, for docs/check_descent.py if the class "
-        "is not strongly-convex, for docs/check_clipped.py if it is relaxed, or for the kernel of "
-        "Rocq (Coq) if its name ends in .v",
+        help="file to write: for docs/check_proof.py, for docs/check_clipped.py if the class is "
+        "relaxed, or for the kernel of Rocq (Coq) if its name ends in .v",
     )
 
 

@@ -19,7 +19,7 @@ from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme
 from certibit.theory.cones.inside import strictly_inside
-from certibit.theory.export.certificate_file import certificate_file
+from certibit.theory.export.proof_file import proof_file
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel, Joined
@@ -260,4 +260,4 @@ def test_what_is_proved_of_two_functions_names_both(chain):
         assert "E[Psi+] <=" not in str(link)
         assert "E[Phi+] <=" in str(link)
         with pytest.raises(Refusal, match="a file is about one Psi"):
-            certificate_file(link)
+            proof_file(link)

@@ -48,7 +48,7 @@ class _Quadratics:
         self.b = np.zeros((n, free))
         for k in range(len(self.counts)):  # that of the mean is 0, so that the solution is
             self.b += self._centred(rows[at : at + n], k)
-        self.b *= not file.get("solution", 1)
+        self.b *= not file["solution"]
         for _, meet in sorted(self._events(), key=lambda event: event[0]):
             meet()
 
@@ -85,8 +85,8 @@ class _Quadratics:
                 self.meet(one["gradient"], one["class"], rows)
 
             yield one["gradient"][0].index("1"), gradient
-        losses = [(one, "error") for one in file["inequalities"] if "error" in one]
-        losses += [(one, "contraction") for one in file.get("messages", ())]
+        losses = [(one, "error") for one in file["inequalities"] if "steps" in one]
+        losses += [(one, "contraction") for one in file["messages"]]
         for one, name in losses:
 
             def error(one=one, name=name):
@@ -130,16 +130,15 @@ class _Quadratics:
         return found
 
     def value(self, places):
-        """Return f - f*, or that less (mu/2) |x|^2, in a certificate; of some classes."""
+        """Return f - f* of some classes."""
         found = 0.0
         for one in (self.file["evaluations"][place] for place in places):
             x, kind = self.of(one["point"]), one["class"]
-            less = self.classes[kind]["mu"] * ("decrease" in self.file)
             if kind == len(self.counts):
-                found = found + (self._of_g() - less) / 2 * np.outer(x[0], x[0])
+                found = found + self._of_g() / 2 * np.outer(x[0], x[0])
                 continue
             for i in np.flatnonzero(self.kind == kind):
-                part = (self.h[i] - less) / 2 * np.outer(x[i], x[i])
+                part = self.h[i] / 2 * np.outer(x[i], x[i])
                 part = part + (np.outer(self.b[i], x[i]) + np.outer(x[i], self.b[i])) / 2
                 found = found + part / len(self.kind)
         return found
@@ -159,10 +158,7 @@ class _Quadratics:
 
     def contradict(self):
         psi, after = self.form(self.file["psi"]), self.form(self.file["expected"])
-        if "decrease" in self.file:
-            left = (1 - float(Fraction(self.file["decrease"]))) * psi - after
-        else:
-            growth, c = (float(Fraction(self.file[name])) for name in ("growth", "c"))
-            left = (1 + growth) * psi - after - c * self.measure()
+        growth, c = (float(Fraction(self.file[name])) for name in ("growth", "c"))
+        left = (1 + growth) * psi - after - c * self.measure()
         size = max(np.abs(psi).max(), np.abs(after).max())
         return min(np.linalg.eigvalsh(m)[0] for m in (psi, left)) < -ROUNDING * (size + 1e-3)

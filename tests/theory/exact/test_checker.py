@@ -21,15 +21,15 @@ from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.export.export import write_certificate
+from certibit.theory.export.proof_file import proof_file
 from certibit.theory.export.step_in_file import sealed
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
-PAGE = Path(__file__).parents[3] / "docs" / "check_certificate.py"
+PAGE = Path(__file__).parents[3] / "docs" / "check_proof.py"
 CHECKER = importlib.util.module_from_spec(
-    importlib.util.spec_from_file_location("check_certificate", PAGE)
+    importlib.util.spec_from_file_location("check_proof", PAGE)
 )
 CHECKER.__spec__.loader.exec_module(CHECKER)
 
@@ -41,26 +41,27 @@ def test_the_checker_accepts_what_is_written(name, tmp_path):
     proof = proof_of(name)
     assert proof.verify() < math.inf
     write_certificate(proof, path)
-    assert CHECKER.check(json.loads(path.read_text(encoding="utf-8"))["certificate"]) == ""
+    assert CHECKER.check(json.loads(path.read_text(encoding="utf-8"))["proof"]) == ""
 
 
 def test_the_checker_is_short_and_needs_nothing():
     text = PAGE.read_text(encoding="utf-8")
-    assert len(list(filter(str.strip, text.splitlines()))) < 220
+    assert len(list(filter(str.strip, text.splitlines()))) < 480
     imported = re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)
     assert set(imported) == {"hashlib", "json", "re", "sys", "fractions", "pathlib"}
 
 
 def forged(name, **entries):
     """Return a certificate of a method with a decrease of 9/10 and some entries replaced."""
-    file = copy.deepcopy(certificate_file(proof_of(name))["certificate"])
-    return file | {"decrease": "9/10"} | entries
+    file = copy.deepcopy(proof_file(proof_of(name))["proof"])
+    return file | {"c": "9/10"} | entries
 
 
 def multiple(form, factor):
     """Return a multiple of a form, as it stands in a file."""
     blocks = [[[str(factor * Fraction(x)) for x in row] for row in b] for b in form["blocks"]]
-    return {"blocks": blocks, "values": [str(factor * Fraction(x)) for x in form["values"]]}
+    values = [str(factor * Fraction(x)) for x in form["values"]]
+    return {"blocks": blocks, "values": values, "variance": "0"}
 
 
 def rounded_away():
@@ -76,24 +77,24 @@ def rounded_away():
     return forged("gd", psi=psi, expected=after, evaluations=[], inequalities=[one])
 
 
+def with_error(file, vector, error):
+    """Return a file with one more message, of which its error is used."""
+    one = {"multiplier": "1000", "message": len(file["messages"]), "joint": 0}
+    file["messages"].append({"class": 0, "vector": vector, "contraction": error})
+    file["inequalities"].append(one)
+    return file
+
+
 def known_error():
     """What all clients have of the state and of gradients is said to be the error of a message."""
     file = forged("ef21")
     size, apart = (len(block) for block in file["psi"]["blocks"])
     for name in ("psi", "expected"):
         file[name]["values"] = ["0"] * len(file[name]["values"])
-    file["inequalities"] = [
-        {
-            "multiplier": "1000000",
-            "class": 0,
-            "vector": [["0"] * size, ["0"] * apart],
-            "error": [
-                [str(int(i == k)) for i in range(size)],
-                [str(int(i == k)) for i in range(apart)],
-            ],
-        }
-        for k in range(size)
-    ]
+    file["messages"], nothing = [], [["0"] * size, ["0"] * apart]
+    for k in range(size):
+        error = [[str(int(i == k)) for i in range(own)] for own in (size, apart)]
+        with_error(file, nothing, error)
     return file
 
 
@@ -120,20 +121,15 @@ def negative_mean():
 
 def twice_the_error():
     file = forged("ef21")
-    one = next(one for one in file["inequalities"] if "error" in one)
-    nothing = [["0"] * len(part) for part in one["vector"]]
-    file["inequalities"].append(one | {"vector": nothing, "multiplier": "1000"})
-    return file
+    nothing = [["0"] * len(part) for part in file["messages"][0]["vector"]]
+    return with_error(file, nothing, file["messages"][0]["contraction"])
 
 
 def twice_the_error_of_all():
     """The part that all clients share is said to be the error of a vector that is 0, too."""
     file = forged("ef21")
-    one = next(one for one in file["inequalities"] if "error" in one)
-    nothing = [["0"] * len(part) for part in one["vector"]]
-    error = [one["error"][0], nothing[1]]
-    file["inequalities"].append(one | {"vector": nothing, "error": error, "multiplier": "1000"})
-    return file
+    nothing = [["0"] * len(part) for part in file["messages"][0]["vector"]]
+    return with_error(file, nothing, [file["messages"][0]["contraction"][0], nothing[1]])
 
 
 def gradient_as_an_error():
@@ -147,9 +143,7 @@ def gradient_as_an_error():
         if "1" in one["gradient"][0] and set(psi[one["gradient"][0].index("1")]) == {"0"}
     ]
     assert new
-    one = {"class": 0, "vector": nothing, "error": new[0], "multiplier": "1000"}
-    file["inequalities"].append(one)
-    return file
+    return with_error(file, nothing, new[0])
 
 
 def of_class(name, kind, **entries):
@@ -161,16 +155,16 @@ def of_class(name, kind, **entries):
 NUMBER = "neither an integer nor a fraction in a string"
 FORGED = {
     "floats": (rounded_away, NUMBER),
-    "a float": (lambda: forged("gd", decrease=0.05), f"decrease is {NUMBER}"),
-    "true": (lambda: forged("gd", decrease=True), f"decrease is {NUMBER}"),
-    "not a number": (lambda: forged("gd", decrease=float("nan")), f"decrease is {NUMBER}"),
-    "infinity": (lambda: forged("gd", decrease=-float("inf")), f"decrease is {NUMBER}"),
-    "an exponent": (lambda: forged("gd", decrease="1e-999999999"), f"decrease is {NUMBER}"),
-    "a decimal": (lambda: forged("gd", decrease="0.05"), f"decrease is {NUMBER}"),
-    "other digits": (lambda: forged("gd", decrease="\u0660"), f"decrease is {NUMBER}"),
-    "an underscore": (lambda: forged("gd", decrease="0/1_0"), f"decrease is {NUMBER}"),
-    "null": (lambda: forged("gd", decrease=None), f"decrease is {NUMBER}"),
-    "over 0": (lambda: forged("gd", decrease="1/0"), f"decrease is {NUMBER}"),
+    "a float": (lambda: forged("gd", c=0.05), f"c is {NUMBER}"),
+    "true": (lambda: forged("gd", c=True), f"c is {NUMBER}"),
+    "not a number": (lambda: forged("gd", c=float("nan")), f"c is {NUMBER}"),
+    "infinity": (lambda: forged("gd", c=-float("inf")), f"c is {NUMBER}"),
+    "an exponent": (lambda: forged("gd", c="1e-999999999"), f"c is {NUMBER}"),
+    "a decimal": (lambda: forged("gd", c="0.05"), f"c is {NUMBER}"),
+    "other digits": (lambda: forged("gd", c="\u0660"), f"c is {NUMBER}"),
+    "an underscore": (lambda: forged("gd", c="0/1_0"), f"c is {NUMBER}"),
+    "null": (lambda: forged("gd", c=None), f"c is {NUMBER}"),
+    "over 0": (lambda: forged("gd", c="1/0"), f"c is {NUMBER}"),
     "places from the end": (unvalued, f"to is {NUMBER}"),
     "a count in a text": (lambda: forged("gd", counts=["5"]), f"counts is {NUMBER}"),
     "no clients": (lambda: forged("gd", counts=[0]), "counts"),
@@ -196,19 +190,19 @@ FORGED = {
 def test_what_is_forged_is_refused(forgery, tmp_path):
     path = tmp_path / "forged.json"
     make, said = FORGED[forgery]
-    path.write_text(sealed({"about": "gd", "certificate": make()}), encoding="utf-8")
+    path.write_text(sealed({"about": "gd", "proof": make()}), encoding="utf-8")
     assert said in checked(path)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda text: text.replace('"decrease":', '"decrease": "9/10", "decrease":'),
-        lambda text: text.replace('"certificate":', '"certificate": {}, "certificate":'),
+        lambda text: text.replace('"c":', '"c": "9/10", "c":'),
+        lambda text: text.replace('"proof":', '"proof": {}, "proof":'),
         lambda text: text.replace('"about"', '"claim"'),
         lambda text: text.rstrip()[:-1],
         lambda text: "[" * 100_000,
-        lambda text: text.replace('"decrease": "', '"decrease": "' + "9" * 5000),
+        lambda text: text.replace('"c": "', '"c": "' + "9" * 5000),
     ],
 )
 def test_what_is_no_file_is_refused(change, tmp_path):
@@ -221,7 +215,7 @@ def test_what_is_no_file_is_refused(change, tmp_path):
 def test_what_a_file_claims_is_told_apart_from_what_is_proved(tmp_path):
     """The constants are those of the data, whatever the text says; the text is quoted."""
     path = tmp_path / "claims.json"
-    file = certificate_file(proof_of("diana"))
+    file = proof_file(proof_of("diana"))
     assert file["about"].startswith("diana (gamma = ")
     assert file["about"].endswith("compressors with omega = 3")
     file["about"] = "gd\nproved for 9 clients with L = 1000000"
@@ -243,13 +237,13 @@ def checked(path, *options):
 
 def test_a_gradient_at_the_solution_that_is_not_0_proves_nothing():
     """With grad f(x) for one there, x and grad f(x) are 0, and any decrease would be proved."""
-    file = certificate_file(certify(GD(0.1), FunctionClass(3, 1.0, 10.0)))["certificate"]
+    file = proof_file(certify(GD(0.1), FunctionClass(3, 1.0, 10.0)))["proof"]
     place, gradient = len(file["evaluations"]), file["evaluations"][0]["gradient"]
     nothing = [["0"] * len(block) for block in gradient]
     file["evaluations"].append({"class": 0, "point": nothing, "gradient": gradient})
     for form in (file["psi"], file["expected"]):
         form["values"].append("0")
-    file["decrease"] = "99/100"
+    file["c"] = "99/100"
     file["inequalities"] = [
         {"multiplier": "100", "class": 0, "from": [a], "to": [b]}
         for a, b in [(1, place), (place, 1), (0, place), (place, 0)]
@@ -262,7 +256,7 @@ def test_a_gradient_at_the_solution_that_is_not_0_proves_nothing():
     [
         (lambda text: text, [], "for 5 clients with mu = 1, L = 30"),
         (lambda text: text, ["-O"], "without -O"),
-        (lambda text: text.replace('"decrease"', '"increase"'), [], "no certificate"),
+        (lambda text: text.replace('"c":', '"C":'), [], "no certificate"),
         (lambda text: text.replace('"multiplier": "', '"multiplier": "-'), [], "negative"),
     ],
 )
@@ -275,7 +269,7 @@ def test_the_checker_as_a_command(change, options, said, tmp_path):
 
 @pytest.mark.parametrize("name", ["gd", "diana", "locodl", "ef21"])
 def test_the_checker_refuses_what_is_changed(name):
-    file = certificate_file(proof_of(name))["certificate"]
+    file = proof_file(proof_of(name))["proof"]
     assert CHECKER.check(file) == ""
     sizes = [Fraction(one["multiplier"]) for one in file["inequalities"]]
     largest = sizes.index(max(sizes))
@@ -285,7 +279,7 @@ def test_the_checker_refuses_what_is_changed(name):
             lambda x: str(Fraction(x) * Fraction(1001, 1000)),
         ),
         (("inequalities", largest, "multiplier"), lambda x: str(-Fraction(x))),
-        (("decrease",), lambda x: str(Fraction(x) * Fraction(1001, 1000))),
+        (("c",), lambda x: str(Fraction(x) * Fraction(1001, 1000))),
         (("classes", 0, "mu"), lambda x: str(Fraction(x) * Fraction(9, 10))),
         (("classes", 0, "L"), lambda _: "1/2"),
         (("psi", "blocks", 0, 0, 0), lambda x: str(-1 - Fraction(x))),
@@ -313,7 +307,7 @@ def test_many_local_steps_are_one_inequality_that_is_checked():
     proof = certify(method, where)
     promised = 1 - card.theorems[0].rate(method, where)
     assert promised < float(proof.decrease) <= proof.bound <= float(proof.decrease) * (1 + 1e-9)
-    file = certificate_file(proof)["certificate"]
+    file = proof_file(proof)["proof"]
     assert CHECKER.check(file) == ""
     place, steps = steps_of(file)
     assert steps["number"] == method.K > 100
@@ -334,7 +328,7 @@ def test_many_local_steps_are_one_inequality_that_is_checked():
         ((*of_steps, "multiplier"), larger),
         ((*of_steps, "multiplier"), smaller),
         ((*of_steps, "multiplier"), lambda x: str(-Fraction(x))),
-        (("decrease",), larger),
+        (("c",), larger),
         (("classes", 0, "mu"), smaller),
         (("classes", 0, "L"), larger),
     ]
@@ -350,7 +344,7 @@ def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
     method = card.at(where, "best")
     proof = certify(method, where)
     assert 1 - card.theorems[0].rate(method, where) < float(proof.decrease) <= proof.bound
-    file = certificate_file(proof)["certificate"]
+    file = proof_file(proof)["proof"]
     assert CHECKER.check(file) == ""
     place, steps = steps_of(file)
     assert (steps["number"], Fraction(steps["pull"])) == (method.K, fraction(rational(method.tau)))
@@ -375,7 +369,7 @@ def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
 
 
 def test_a_negative_function_value_is_a_negative_part():
-    file = certificate_file(proof_of("agd"))["certificate"]
+    file = proof_file(proof_of("agd"))["proof"]
     negative = changed(file, ("psi", "values", 0), lambda _: "-1")
     assert CHECKER.check(negative) == "Psi has a negative part"
 
@@ -385,7 +379,7 @@ def test_the_contraction_of_the_server_is_proved_and_checked():
     proof = certify(EF21PDIANA(0.004, 0.3), functions)
     assert proof.verify() < math.inf
     assert replace(proof, functions=replace(functions, alpha_down=0.3)).verify() == math.inf
-    file = certificate_file(proof)["certificate"]
+    file = proof_file(proof)["proof"]
     assert CHECKER.check(file) == ""
     assert CHECKER.check(changed(file, ("classes", 1, "alpha"), lambda _: "3/10"))
 
@@ -408,12 +402,12 @@ def test_multipliers_of_another_step_are_refused(name, changed):
         ),
     }[changed]()
     assert other.verify() == math.inf
-    assert CHECKER.check(certificate_file(other)["certificate"])
+    assert CHECKER.check(proof_file(other)["proof"])
 
 
 def test_a_wrong_class_count_is_refused():
     functions = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 1.0, 5.0)])
-    file = certificate_file(certify(GD(0.1), functions))["certificate"]
+    file = proof_file(certify(GD(0.1), functions))["proof"]
     assert CHECKER.check(file) == ""
     assert refused(CHECKER, changed(file, ("counts", 0), lambda count: count + 1))
     assert CHECKER.check(changed(file, ("counts", 1), lambda count: count + 1))
@@ -425,7 +419,7 @@ def test_the_average_is_as_convex_as_the_classes_are_in_the_mean():
     functions = FunctionClass.of_classes(classes, L_f=6.0)
     proof = certify(GD(0.25), functions)
     assert float(proof.decrease) == pytest.approx(1 - (1 - 0.25 * 1.75) ** 2, rel=1e-9)
-    file = certificate_file(proof)["certificate"]
+    file = proof_file(proof)["proof"]
     assert CHECKER.check(file) == ""
     assert refused(CHECKER, changed(file, ("classes", -1, "mu"), lambda _: "2"))
     assert refused(CHECKER, changed(file, ("classes", -1, "L"), lambda _: "30"))
@@ -437,4 +431,4 @@ def test_a_potential_with_a_negative_part_proves_nothing():
     first, *others = proof.weights
     negative = replace(proof, weights=(first, *(-weight for weight in others)))
     assert negative.verify() == math.inf
-    assert CHECKER.check(certificate_file(negative)["certificate"]) == "Psi has a negative part"
+    assert CHECKER.check(proof_file(negative)["proof"]) == "Psi has a negative part"

@@ -18,14 +18,12 @@ from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.export.certificate_file import certificate_file
-from certibit.theory.export.descent_file import descent_file
+from certibit.theory.export.proof_file import proof_file
 from certibit.theory.export.step_in_file import sealed
 from certibit.theory.function_class import FunctionClass
 
 sys.path.append(str(Path(__file__).parents[3] / "docs"))
-import check_certificate
-import check_descent
+import check_proof
 
 CLASSES = [ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)]
 
@@ -49,16 +47,13 @@ DESCENTS = [("gd", "nonconvex"), ("gd", "convex"), ("ef21", "nonconvex")]
 
 @cache
 def _written(name):
-    if name in CERTIFICATES:
-        return json.dumps(certificate_file(CERTIFICATES[name]())["certificate"])
-    return json.dumps(descent_file(descent_of(*name))["descent"])
+    proof = CERTIFICATES[name]() if name in CERTIFICATES else descent_of(*name)
+    return json.dumps(proof_file(proof)["proof"])
 
 
 def checked(name):
-    """Return a file and its checker."""
-    return json.loads(_written(name)), (
-        check_certificate if name in CERTIFICATES else check_descent
-    )
+    """Return a file."""
+    return json.loads(_written(name))
 
 
 def places(entry, path=()):
@@ -107,14 +102,14 @@ def changes(file, path):
 @pytest.mark.parametrize("name", [*CERTIFICATES, *DESCENTS], ids=str)
 def test_every_change_is_refused_or_still_true(name):
     """What is accepted is tried on quadratics with the constants that the changed file prints."""
-    file, checker = checked(name)
-    assert not refused(checker, file)
+    file = checked(name)
+    assert not refused(check_proof, file)
     assert not refuted(file)
     tried = accepted = 0
     for path in places(file):
         for other in changes(file, path):
             tried += 1
-            if not refused(checker, other):
+            if not refused(check_proof, other):
                 accepted += 1
                 assert not refuted(other), path
     assert tried > 200
@@ -123,9 +118,8 @@ def test_every_change_is_refused_or_still_true(name):
 
 @pytest.mark.parametrize("name", [*CERTIFICATES, ("ef21", "nonconvex")], ids=str)
 def test_the_attack_refutes_a_larger_constant(name):
-    file, _ = checked(name)
-    constant = "decrease" if name in CERTIFICATES else "c"
-    assert refuted(file | {constant: str(10 * Fraction(file[constant]))})
+    file = checked(name)
+    assert refuted(file | {"c": str(10 * Fraction(file["c"]))})
 
 
 def nothing_like(vector):
@@ -134,7 +128,7 @@ def nothing_like(vector):
 
 def motionless(name):
     """No gradient but 0: x is the solution, of which all is true, and the method does not move."""
-    file, checker = checked(name)
+    file = checked(name)
     for one in file["evaluations"]:
         one["gradient"] = nothing_like(one["gradient"])
     file["expected"] = file["psi"] | {"variance": "0"}
@@ -147,15 +141,15 @@ def motionless(name):
     file["inequalities"] = [
         {"multiplier": "1000", "class": 0, "from": a, "to": b} for a, b in pairs
     ]
-    return file, checker, place
+    return file, place
 
 
 @pytest.mark.parametrize("name", ["gd", "ef21", "agd", "classes", ("gd", "convex")], ids=str)
 @pytest.mark.parametrize("solutions", [True, False])
 def test_a_gradient_of_0_is_refused(name, solutions):
     """With evaluations at the solution in the file, as in those before, and without."""
-    file, checker, place = motionless(name)
-    file["decrease" if name in CERTIFICATES else "c"] = "9/10"
+    file, place = motionless(name)
+    file["c"] = "9/10"
     known = len(file["evaluations"])
     for one in file["inequalities"]:
         for end in ("from", "to"):
@@ -166,7 +160,7 @@ def test_a_gradient_of_0_is_refused(name, solutions):
             for kind in range(len(file["counts"]) + 1)
             for own in [file["evaluations"][0]["point"]]
         ]
-    assert refused(checker, file)
+    assert refused(check_proof, file)
 
 
 def _steps(file):
@@ -211,6 +205,9 @@ def no_deviations(file):
                 one[key][1] = []
         if "steps" in one:
             one["steps"]["end"][1] = []
+    for one in file["messages"]:
+        for key in {"vector", "contraction"} & set(one):
+            one[key][1] = []
     file["psi"]["blocks"][1] = file["expected"]["blocks"][1] = []
 
 
@@ -219,43 +216,43 @@ def no_deviations(file):
     [free_solve, known_end, solve_from_its_end, gradient_of_another, error_of_psi, no_deviations],
 )
 def test_what_is_forged_of_local_steps_is_refused(forge):
-    file, checker = checked("local steps")
+    file = checked("local steps")
     forge(file)
-    assert refused(checker, file)
+    assert refused(check_proof, file)
 
 
 def test_a_solve_that_ends_by_a_criterion_is_tied_to_its_point():
     """The gradients before and after the pull were any vectors, such as 0 and the end itself."""
     card = METHODS["5gcs-cc"]
     where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
-    file = certificate_file(certify(card.at(where, "best"), where))["certificate"]
-    assert not refused(check_certificate, file)
+    file = proof_file(certify(card.at(where, "best"), where))["proof"]
+    assert not refused(check_proof, file)
     one = _steps(file)
     assert one["steps"]["pull"] != "0"
     nothing, end = nothing_like(one["vector"]), one["steps"]["end"]
     another = one | {"multiplier": "1000", "vector": nothing, "error": end}
-    assert refused(check_certificate, file | {"inequalities": [*file["inequalities"], another]})
+    assert refused(check_proof, file | {"inequalities": [*file["inequalities"], another]})
     (gradient,) = (file["evaluations"][place]["gradient"] for place in one["steps"]["to"])
     for vectors in ({"vector": nothing}, {"error": end}, {"vector": gradient, "error": nothing}):
         other = copy.deepcopy(file)
         _steps(other).update(vectors)
         with pytest.raises(AssertionError):
-            check_certificate.require_sense(check_certificate.opened(other))
+            check_proof.require_sense(check_proof.opened(other))
 
 
 def test_a_noise_in_psi_is_refused():
     """E[Psi+] <= Psi - c M is of a state, and not of the noise of the step."""
-    file = descent_file(descent_of("sgd", "stochastic"))["descent"]
+    file = proof_file(descent_of("sgd", "stochastic"))["proof"]
     place = file["messages"][0]["sample"][0].index("1")
-    assert not refused(check_descent, file)
+    assert not refused(check_proof, file)
     file["psi"]["blocks"][0][place][place] = "1"
     file["expected"]["blocks"][0][place][place] = "-100"
-    assert refused(check_descent, file)
+    assert refused(check_proof, file)
 
 
 def test_a_noise_of_clients_in_a_gradient_before_it_is_refused():
     """A mean gradient depends on all noises of the clients, also on what sums to 0 of them."""
-    file = descent_file(descent_of("sgd", "stochastic"))["descent"]
+    file = proof_file(descent_of("sgd", "stochastic"))["proof"]
     last = file["evaluations"][1]
     noise = file["messages"][0]["sample"]
     for b in (0, 1):  # the order of the noise and of the gradient, turned in one block
@@ -266,7 +263,7 @@ def test_a_noise_of_clients_in_a_gradient_before_it_is_refused():
         for j, x in enumerate(last["point"][0])
     ]
     last["point"][1] = [*noise[1]]
-    assert refused(check_descent, file)
+    assert refused(check_proof, file)
 
 
 NAMES = ["\nproved: all; infimum", "everything", "infimum ", "", "zeta"]
@@ -274,31 +271,31 @@ NAMES = ["\nproved: all; infimum", "everything", "infimum ", "", "zeta"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_constant_with_another_name_is_refused(name):
-    file = descent_file(descent_of("sgd", "stochastic"))["descent"]
-    assert not refused(check_descent, file)
-    assert refused(check_descent, file | {"assumptions": [*file["assumptions"], {name: "1"}]})
-    assert refused(check_descent, file | {"noise": file["noise"] | {name: "0"}})
+    file = proof_file(descent_of("sgd", "stochastic"))["proof"]
+    assert not refused(check_proof, file)
+    assert refused(check_proof, file | {"assumptions": [*file["assumptions"], {name: "1"}]})
+    assert refused(check_proof, file | {"noise": file["noise"] | {name: "0"}})
 
 
-@pytest.mark.parametrize("field", ["format", "sha256", "about", "unknowns", "certificate"])
+@pytest.mark.parametrize("field", ["format", "sha256", "about", "unknowns", "proof"])
 def test_an_old_or_altered_file_is_refused_in_a_sentence(field, tmp_path, monkeypatch, capsys):
     path = tmp_path / "proof.json"
-    given = json.loads(sealed(certificate_file(proof_of("gd"))))
-    given[field] = {} if field == "certificate" else "1"
+    given = json.loads(sealed(proof_file(proof_of("gd"))))
+    given[field] = {} if field == "proof" else "1"
     path.write_text(json.dumps(given), encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["check", str(path)])
-    arguments = check_certificate.check, "certificate", check_certificate.told, "Psi is"
+    arguments = check_proof.check, "proof", check_proof.told, "Psi is"
     with pytest.raises(SystemExit) as reason:
-        check_certificate.main(*arguments)
+        check_proof.main(*arguments)
     assert ("format" if field == "format" else "altered") in str(reason.value)
     if field in {"about", "unknowns"}:  # with its own hash it is another file, that is true
         path.write_text(resealed(json.dumps(given)), encoding="utf-8")
-        check_certificate.main(*arguments)
+        check_proof.main(*arguments)
         assert "proved" in capsys.readouterr().out
 
 
 def test_what_is_assumed_of_local_steps_is_printed():
-    file, checker = checked("local steps")
-    (line,) = checker.assumed(file)
+    file = checked("local steps")
+    (line,) = check_proof.of_local_steps(file)
     steps = _steps(file)["steps"]
     assert f"{steps['number']} steps of size {steps['size']}" in line

@@ -18,8 +18,7 @@ from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate
-from certibit.theory.export.rocq_descent import rocq_descent
-from certibit.theory.export.rocq_file import rocq_file
+from certibit.theory.export.rocq_proof import rocq_proof
 from certibit.theory.export.rocq_words import rocq_text
 from certibit.theory.function_class import FunctionClass
 
@@ -49,7 +48,7 @@ def proof_of(name):
 @KERNEL
 @pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", *OTHERS])
 def test_the_kernel_accepts_a_proof(name, tmp_path):
-    assert refusal(rocq_file(proof_of(name)), tmp_path) == ""
+    assert refusal(rocq_proof(proof_of(name)), tmp_path) == ""
 
 
 def test_words_of_a_method_do_not_end_the_comment():
@@ -87,7 +86,7 @@ PLANTED = {
 @KERNEL
 @pytest.mark.parametrize("planted", PLANTED)
 def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
-    assert "Unable to unify" in refusal(rocq_file(PLANTED[planted](proof_of("diana"))), tmp_path)
+    assert "Unable to unify" in refusal(rocq_proof(PLANTED[planted](proof_of("diana"))), tmp_path)
 
 
 @pytest.mark.long(keep=1)
@@ -100,20 +99,20 @@ def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
         (
             "two classes",
             "squares",
-            lambda text: re.sub(r"left_over := \[\(", "left_over := [(-", text),
+            lambda text: re.sub(r"left_squares := \[\(", "left_squares := [(-", text),
         ),
         *(
             (
                 case,
                 "factor of the local steps",
-                lambda text: re.sub(r"kept := \((\d+) #", r"kept := (10\1 #", text),
+                lambda text: re.sub(r"most := \((\d+) #", r"most := (10\1 #", text),
             )
             for case in LOCAL
         ),
     ],
 )
 def test_the_kernel_refuses_a_changed_file(case, field, change, tmp_path):
-    text = rocq_file(proof_of(case))
+    text = rocq_proof(proof_of(case))
     changed = change(text)
     assert changed != text, field
     assert "Unable to unify" in refusal(changed, tmp_path)
@@ -123,7 +122,7 @@ def test_the_kernel_refuses_a_changed_file(case, field, change, tmp_path):
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "label"), ASKED)
 def test_the_kernel_accepts_a_descent(name, label, tmp_path):
-    assert refusal(rocq_descent(descent_of(name, label)), tmp_path) == ""
+    assert refusal(rocq_proof(descent_of(name, label)), tmp_path) == ""
 
 
 @KERNEL
@@ -150,7 +149,7 @@ def test_the_kernel_accepts_a_descent(name, label, tmp_path):
     ],
 )
 def test_the_kernel_refuses_a_changed_descent(case, old, new, tmp_path):
-    text = rocq_descent(descent_of(*case))
+    text = rocq_proof(descent_of(*case))
     changed = re.sub(old, new, text)
     assert changed != text
     assert "Unable to unify" in refusal(changed, tmp_path)
@@ -159,7 +158,7 @@ def test_the_kernel_refuses_a_changed_descent(case, old, new, tmp_path):
 @pytest.mark.parametrize("proved", ["factor", "descent"])
 def test_nothing_is_taken_for_granted_in_the_file(proved):
     descends = proved == "descent"
-    text = rocq_descent(descent_of("gd", "convex")) if descends else rocq_file(proof_of("diana"))
+    text = rocq_proof(descent_of("gd", "convex")) if descends else rocq_proof(proof_of("diana"))
     for word in ("Axiom", "Admitted", "admit", "Parameter", "Hypothesis", "Conjecture"):
         assert not re.search(rf"\b{word}\b", text), word
 
@@ -187,4 +186,4 @@ def test_the_command_writes_a_file_for_rocq(tmp_path, capsys):
     path = tmp_path / "gd.v"
     assert main(["export", "gd", str(path), "--n", "3", "--kappa", "10"]) == 0
     assert str(path) in "".join(capsys.readouterr().out.split())
-    assert "Theorem certified : contracts this_step decrease." in path.read_text(encoding="utf-8")
+    assert "Theorem certified : descends this_step c e d." in path.read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from planting import fault
 
 VERDICT, PROOF, ALGEBRA = (
     "theory.verdict",
-    "theory.proofs.rational_step",
+    "theory.proofs.descent",
     "theory.proofs.rational_algebra",
 )
 
@@ -32,8 +32,8 @@ PROOF_FAULTS = [
         (
             "certificate: multipliers of any sign",
             PROOF,
-            "if min(multipliers.values(), default=ZERO) < 0:",
-            "if not multipliers:",
+            "return min(signs, default=ZERO) >= 0 and all(",
+            "return all(",
         ),
         (
             "certificate: forms of any sign",
@@ -44,8 +44,8 @@ PROOF_FAULTS = [
         (
             "certificate: the diagonal only",
             PROOF,
-            "any(ldl(block) is None for block in left.blocks)",
-            "any(x < 0 for block in left.blocks for x in block.diagonal())",
+            "all(ldl(block) is not None for block in form.blocks)",
+            "all(x >= 0 for block in form.blocks for x in block.diagonal())",
         ),
         (
             "mean of a form: half the variance of clients' noise",

@@ -127,9 +127,9 @@ CASES += [
         multipliers_of_either_sign_prove_nothing,
         missed(
             "no sign test of multipliers",
-            "theory.proofs.rational_step",
-            "if min(multipliers.values(), default=ZERO) < 0:",
-            "if not multipliers:",
+            "theory.proofs.descent",
+            "return min(signs, default=ZERO) >= 0 and all(",
+            "return all(",
         ),
     ),
     (

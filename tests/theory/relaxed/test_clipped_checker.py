@@ -43,7 +43,7 @@ def test_the_checker_is_short_and_needs_nothing():
     text = PAGE.read_text(encoding="utf-8")
     assert len(list(filter(str.strip, text.splitlines()))) < 280
     imported = set(re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE))
-    assert imported == {"fractions", "itertools", "math", "check_certificate"}
+    assert imported == {"fractions", "itertools", "math", "check_proof"}
 
 
 def refuted(file):

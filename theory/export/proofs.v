@@ -1,10 +1,200 @@
+(* What a proof of certibit says, and a check of it that the kernel of Rocq runs. *)
 
-(** * Descents: what is known of one step beside the forms of its functions *)
+From Coq Require Import QArith Qreals Reals Lra Lia List Bool.
+Import ListNotations.
+Local Open Scope R_scope.
+
+(** * Forms in unknown vectors, and what they mean *)
+
+(** Combinations of unknown vectors, by block and unknown. *)
+Definition vector := nat -> nat -> Q.
+Definition read (entries : list (list Q)) : vector := fun b i => nth i (nth b entries []) 0%Q.
+Definition combine (u : vector) (c : Q) (v : vector) : vector :=
+  fun b i => Qred (u b i + c * v b i)%Q.
+
+(** A quadratic form, by block, row and column, plus a combination of function values. *)
+Record form := { quadratic : nat -> nat -> nat -> Q; linear : nat -> Q }.
+
+Definition zero : form := {| quadratic _ _ _ := 0%Q; linear _ := 0%Q |}.
+Definition plus (f g : form) : form :=
+  {| quadratic b i j := Qred (quadratic f b i j + quadratic g b i j)%Q;
+     linear m := Qred (linear f m + linear g m)%Q |}.
+Definition times (c : Q) (f : form) : form :=
+  {| quadratic b i j := (c * quadratic f b i j)%Q; linear m := (c * linear f m)%Q |}.
+Definition total (terms : list (Q * form)) : form :=
+  fold_right (fun t f => plus (times (fst t) (snd t)) f) zero terms.
+
+Fixpoint sum (n : nat) (f : nat -> R) : R :=
+  match n with O => 0 | S m => sum m f + f m end.
+
+Fixpoint all (n : nat) (p : nat -> bool) : bool :=
+  match n with O => true | S m => all m p && p m end.
+
+Section Meaning.
+  (** The number of unknowns of each block, and of function values. *)
+  Variable sizes : list nat.
+  Variable known : nat.
+  (** The inner products of the unknowns of a block, and the function values. In block 0 they are
+      those of vectors that all clients share, such as means over a class, in block c + 1 those of
+      what sums to 0 over class c, summed over its clients. *)
+  Variable inner : nat -> nat -> nat -> R.
+  Variable value : nat -> R.
+
+  Definition meaning (f : form) : R :=
+    sum (length sizes) (fun b => sum (nth b sizes O) (fun i => sum (nth b sizes O) (fun j =>
+      Q2R (quadratic f b i j) * inner b i j)))
+    + sum known (fun m => Q2R (linear f m) * value m).
+
+  (** [f] and [g] have the same entries. *)
+  Definition same (f g : form) : bool :=
+    all (length sizes) (fun b => all (nth b sizes O) (fun i => all (nth b sizes O) (fun j =>
+      Qeq_bool (quadratic f b i j) (quadratic g b i j))))
+    && all known (fun m => Qeq_bool (linear f m) (linear g m)).
+
+  Lemma sum_equal : forall n f g, (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
+  Proof.
+    induction n as [|n IH]; intros f g H; simpl; [reflexivity|].
+    rewrite (IH f g), (H n); [reflexivity| lia | intros i Hi; apply H; lia].
+  Qed.
+
+  Lemma sum_plus : forall n f g, sum n (fun i => f i + g i) = sum n f + sum n g.
+  Proof. induction n as [|n IH]; intros f g; simpl; [ring | rewrite IH; ring]. Qed.
+
+  Lemma sum_times : forall n c f, sum n (fun i => c * f i) = c * sum n f.
+  Proof. induction n as [|n IH]; intros c f; simpl; [ring | rewrite IH; ring]. Qed.
+
+  Lemma all_true : forall n p, all n p = true -> forall i, (i < n)%nat -> p i = true.
+  Proof.
+    induction n as [|n IH]; intros p H i Hi; [lia|].
+    simpl in H; apply andb_prop in H; destruct H as [H1 H2].
+    destruct (PeanoNat.Nat.eq_dec i n) as [->|]; [assumption | apply IH; [assumption|lia]].
+  Qed.
+
+  Lemma meaning_plus : forall f g, meaning (plus f g) = meaning f + meaning g.
+  Proof.
+    intros f g; unfold meaning, plus; cbn [quadratic linear].
+    transitivity
+      (sum (length sizes) (fun b => sum (nth b sizes O) (fun i => sum (nth b sizes O) (fun j =>
+         Q2R (quadratic f b i j) * inner b i j)))
+       + sum (length sizes) (fun b => sum (nth b sizes O) (fun i => sum (nth b sizes O) (fun j =>
+         Q2R (quadratic g b i j) * inner b i j)))
+       + (sum known (fun m => Q2R (linear f m) * value m)
+       + sum known (fun m => Q2R (linear g m) * value m))); [|ring].
+    f_equal.
+    - rewrite <- sum_plus; apply sum_equal; intros b _.
+      rewrite <- sum_plus; apply sum_equal; intros i _.
+      rewrite <- sum_plus; apply sum_equal; intros j _.
+      rewrite (Qeq_eqR _ _ (Qred_correct _)), Q2R_plus; ring.
+    - rewrite <- sum_plus; apply sum_equal; intros m _.
+      rewrite (Qeq_eqR _ _ (Qred_correct _)), Q2R_plus; ring.
+  Qed.
+
+  Lemma meaning_times : forall c f, meaning (times c f) = Q2R c * meaning f.
+  Proof.
+    intros c f; unfold meaning, times; cbn [quadratic linear]; rewrite Rmult_plus_distr_l; f_equal.
+    - rewrite <- sum_times; apply sum_equal; intros b _.
+      rewrite <- sum_times; apply sum_equal; intros i _.
+      rewrite <- sum_times; apply sum_equal; intros j _.
+      rewrite Q2R_mult; ring.
+    - rewrite <- sum_times; apply sum_equal; intros m _.
+      rewrite Q2R_mult; ring.
+  Qed.
+
+  Lemma meaning_zero : meaning zero = 0.
+  Proof.
+    assert (H : meaning zero = meaning (times 0 zero)).
+    { unfold meaning; simpl; reflexivity. }
+    rewrite H, meaning_times, RMicromega.Q2R_0; ring.
+  Qed.
+
+  Lemma meaning_same : forall f g, same f g = true -> meaning f = meaning g.
+  Proof.
+    intros f g H; apply andb_prop in H; destruct H as [H1 H2]; unfold meaning; f_equal.
+    - apply sum_equal; intros b Hb; apply sum_equal; intros i Hi; apply sum_equal; intros j Hj.
+      apply all_true with (i := b) in H1; [|assumption].
+      apply all_true with (i := i) in H1; [|assumption].
+      apply all_true with (i := j) in H1; [|assumption].
+      rewrite (Qeq_eqR _ _ (Qeq_bool_eq _ _ H1)); reflexivity.
+    - apply sum_equal; intros m Hm; apply all_true with (i := m) in H2; [|assumption].
+      rewrite (Qeq_eqR _ _ (Qeq_bool_eq _ _ H2)); reflexivity.
+  Qed.
+
+  (** A form is at least 0 if it is a sum of multiples, none negative, of what is at least 0. *)
+  Lemma nonnegative : forall f terms,
+    same f (total terms) = true ->
+    forallb (fun t => Qle_bool 0 (fst t)) terms = true ->
+    (forall t, In t terms -> 0 <= meaning (snd t)) ->
+    0 <= meaning f.
+  Proof.
+    intros f terms E P H; rewrite (meaning_same _ _ E); clear E.
+    induction terms as [|t terms IH]; simpl; [rewrite meaning_zero; lra|].
+    simpl in P; apply andb_prop in P; destruct P as [Pt P].
+    rewrite meaning_plus, meaning_times.
+    apply Rplus_le_le_0_compat; [|apply IH; [assumption | intros; apply H; right; assumption]].
+    apply Rmult_le_pos; [|apply H; left; reflexivity].
+    rewrite <- RMicromega.Q2R_0; apply Qle_Rle, Qle_bool_imp_le; assumption.
+  Qed.
+
+  Lemma sum_nonnegative : forall n f, (forall i, 0 <= f i) -> 0 <= sum n f.
+  Proof.
+    induction n as [|n IH]; intros f H; simpl; [lra | apply Rplus_le_le_0_compat; auto].
+  Qed.
+End Meaning.
+
+(** * Clients, functions and compressors *)
+
+(** A point at which a function of a class is evaluated, the gradient there, both as deviations from
+    the solution, and the function values that count there: one, or none at the solution. *)
+Record evaluation := { class : nat; point : vector; gradient : vector; values : list nat }.
+
+(** Functions of a class are [mu]-strongly convex and [L]-smooth. *)
+Record constants := { mu : Q; L : Q }.
+
+Section Model.
+  (** The number of clients of each class. *)
+  Variable counts : list nat.
+
+  Definition clients : Q := inject_Z (Z.of_nat (list_sum counts)).
+
+  (** How often a block counts in the mean over all clients of what those of a class have: the
+      block 0 is that of the vectors that are the same for all of the class, the others are those
+      of zero sum over the classes 0, 1, ... *)
+  Definition share (k b : nat) : Q :=
+    match b with
+    | O => inject_Z (Z.of_nat (nth k counts (list_sum counts))) / clients
+    | S c => if Nat.eqb c k then 1 / clients else 0
+    end.
+
+  (** The mean over all clients of <u_i, v_i> for the clients i of class [k], of 0 for others. *)
+  Definition product (k : nat) (u v : vector) : form :=
+    {| quadratic b i j := Qred (share k b * (u b i * v b j + u b j * v b i) / 2)%Q;
+       linear _ := 0%Q |}.
+
+  (** The function values at an evaluation, with a factor. *)
+  Definition worth (c : Q) (e : evaluation) : form :=
+    {| quadratic _ _ _ := 0%Q;
+       linear m := if existsb (Nat.eqb m) (values e) then c else 0%Q |}.
+
+End Model.
+
+(** The square of a combination of the unknowns of a block. *)
+Definition square (b : nat) (l : list Q) : form :=
+  {| quadratic b' i j := if Nat.eqb b b' then (nth i l 0 * nth j l 0)%Q else 0%Q;
+     linear _ := 0%Q |}.
+
+(** A form that is given by the entries of its blocks and its coefficients of function values. *)
+Definition given (blocks : list (list (list Q))) (coefficients : list Q) : form :=
+  {| quadratic b i j := nth j (nth i (nth b blocks []) []) 0%Q;
+     linear m := nth m coefficients 0%Q |}.
+
+(** * What is known of one step beside the forms of its functions *)
 
 (** A message of the clients of a class, or of the server: the vector that is sent, what is lost of
     it, and [most], with |loss|^2 <= most |sent|^2 in the mean: 1 - alpha for a contraction, omega
     for the noise of an unbiased compressor, l^2 for the change of the noise of one sample between
-    two points, whose difference stands for what is sent. For a sampled gradient it is the relative
+    two points, whose difference stands for what is sent. Local gradient steps shorten gradients so,
+    too: [most] is no less than max{|1 - s a|, |1 - s b|}^(2 k) for k steps of size s and curvatures
+    between a and b. For a sampled gradient it is the relative
     part of the variance, |loss|^2 <= sigma^2 + most |gradient|^2. *)
 Record message := { of_clients : nat; sent : vector; loss : vector; most : Q }.
 
@@ -249,14 +439,14 @@ Section CheckDescent.
     && forallb (fun t => Qle_bool 0 (fst t)) (sum_of_facts own moments squares)
     && same (sizes_ s) (values_ s) f (total (sum_of_facts own moments squares)).
 
-  Definition check_descent : bool :=
+  Definition check_proof : bool :=
     proves left (used y) (free y) (left_squares y)
     && proves (psi_ s) (used_below y) [] (psi_squares y)
     && proves (less (distance_ s) (rest_ s)) (used_at_start y) [] (start_squares y).
 
-  Theorem descent_sound : check_descent = true -> descends s c e d.
+  Theorem descent_sound : check_proof = true -> descends s c e d.
   Proof.
-    unfold check_descent; intro H.
+    unfold check_proof; intro H.
     apply andb_prop in H; destruct H as [H Start]; apply andb_prop in H; destruct H as [H Below].
     intros inner value expected meaning Squares Facts Moments Expected.
     assert (P : forall f own moments squares, proves f own moments squares = true ->

@@ -1,9 +1,8 @@
-"""The file of a descent, which ``docs/check_descent.py`` checks without this package."""
+"""The file of a proof, which ``docs/check_proof.py`` checks without this package."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
-from fractions import Fraction
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,11 +28,18 @@ from certibit.theory.export.step_in_file import (
     written_vector,
 )
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.descent import Descent
+from certibit.theory.proofs.measure import Measure
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.proofs.start import step_and_start
-from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
-from certibit.theory.worlds.symbolic.interpolation import shared_calls, shares_of
+from certibit.theory.proofs.start import NONE, Start, step_and_start
+from certibit.theory.proofs.symbolic_step import SymbolicStep
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
+from certibit.theory.worlds.symbolic.frames import same_point
+from certibit.theory.worlds.symbolic.interpolation import end_of, shared_calls, shares_of
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve
+from certibit.theory.worlds.symbolic.symbols import Evaluation
 
 KNOWN = (
     BoundedDissimilarity,
@@ -46,21 +52,47 @@ KNOWN = (
 """The assumptions that the file has words for, each by its first constant."""
 
 
-def descent_file(proof: DescentCertificate) -> dict[str, Any]:
-    """Return what stands in the file of the proof of a descent.
+Parts = tuple[RationalStep, Start | None, Descent, Measure]
+"""The step of a proof, its start, what is proved in the numbers of a programme, and M."""
+
+
+def parts_of(proof: Certificate | DescentCertificate, *, grown: bool = False) -> Parts:
+    """Return the parts of a proof; with ``grown`` E[Psi+] is given less the growth of Psi.
 
     Raises
     ------
     Refusal
-        If the file has no words for an assumption or a step.
+        If Psi after the step is another function.
     """
-    rational_step, start = step_and_start(
-        proof.method, proof.functions, proof.potential, proof.measure
-    )
-    writer = _Writer(rational_step)
-    step, functions = rational_step.symbols, proof.functions
-    weights = list(map(rational, proof.weights))
-    now, after = rational_step.psi(weights)
+    if isinstance(proof, DescentCertificate):
+        growth = proof.growth if grown else NONE
+        step, start = step_and_start(
+            proof.method, proof.functions, proof.potential, proof.measure, growth
+        )
+        return step, start, proof.descent, proof.measure
+    if proof.following not in {None, proof.weights}:
+        raise Refusal(
+            f"this link of a chain ends with other weights {proof.following} than {proof.weights}, "
+            "and a file is about one Psi; export the certificate of one step"
+        )
+    step = proof.step
+    now, _ = step.psi(proof.exact_weights[0])
+    return replace(step, measured=(now,)), None, proof.descent(step), Measure("potential")
+
+
+def proof_file(proof: Certificate | DescentCertificate) -> dict[str, Any]:
+    """Return what stands in the file of a proof.
+
+    Raises
+    ------
+    Refusal
+        If the file has no words for an assumption or a step, or Psi after the step is another
+        function.
+    """
+    whole, start, descent, measure = parts_of(proof)
+    writer = _Writer(whole)
+    step, functions = whole.symbols, proof.functions
+    now, after = whole.psi(descent.weights)
     written: dict[str, Any] = {
         "counts": [int(one.count) for one in functions.kinds],
         "classes": written_classes(functions),
@@ -70,14 +102,14 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
         "messages": writer.messages,
         "psi": writer.form(now),
         "expected": writer.form(after),
-        "c": str(proof.exact),
-        "e": str(proof.exact_e),
-        "d": str(proof.exact_dissimilarity),
-        "growth": str(proof.growth),
-        "measure": writer.measure(proof.measure.name),
-        "inequalities": writer.inequalities(proof.multipliers),
-        "equalities": [writer.equality(name, u) for name, u in proof.free.items() if u],
-        "below": writer.inequalities(proof.below),
+        "c": str(descent.c),
+        "e": str(descent.e),
+        "d": str(descent.dissimilarity),
+        "growth": str(getattr(proof, "growth", NONE)),
+        "measure": writer.measure(measure.name),
+        "inequalities": writer.inequalities(descent.multipliers),
+        "equalities": [writer.equality(name, u) for name, u in descent.free.items() if u],
+        "below": writer.inequalities(descent.below),
     }
     if functions.noise is not None:
         written["noise"] = {
@@ -88,12 +120,12 @@ def descent_file(proof: DescentCertificate) -> dict[str, Any]:
     if functions.omega_joint is not None:
         written["omega_joint"] = written_number(functions.omega_joint)
     if start is not None:
-        rest = writer.form(combination(weights, start.terms))
-        written["start"] = {"psi": rest, "inequalities": writer.inequalities(proof.starting)}
+        rest = writer.form(combination(descent.weights, start.terms))
+        written["start"] = {"psi": rest, "inequalities": writer.inequalities(descent.starting)}
     return {
         "about": method_in_words(proof.method, functions),
         "unknowns": [free_unknowns(step, kernel) for kernel in writer.kernels],
-        "descent": written,
+        "proof": written,
     }
 
 
@@ -191,11 +223,11 @@ class _Writer:
         blocks = [slope[:, None] * slope[None], *(0 * k.T @ k for k in self.kernels[1:])]
         return RationalForm(tuple(blocks), tuple(0 * x for x in self.whole.now[0].values)).entries
 
-    def inequalities(self, multipliers: Mapping[str, Fraction]) -> list[dict[str, Any]]:
+    def inequalities(self, multipliers: Mapping[str, Rational]) -> list[dict[str, Any]]:
         """Return the inequalities that are used."""
         return [self._inequality(name, y) for name, y in multipliers.items() if y]
 
-    def _inequality(self, name: str, multiplier: Fraction) -> dict[str, Any]:
+    def _inequality(self, name: str, multiplier: Rational) -> dict[str, Any]:
         own, kinds = {"multiplier": str(multiplier)}, len(self.kernels) - 1
         if found := re.fullmatch(r"(joint noise|contraction|noise|sample|difference) (\d+)", name):
             number = self.numbers[int(found[2])]
@@ -205,7 +237,15 @@ class _Writer:
             own["multiplier"] = str(multiplier * self.functions.n)
             return {**own, "between": [self.numbers[int(number)] for number in found.groups()]}
         if name.startswith("local steps"):
-            raise Refusal("local steps in the proof of a descent have no word in its file")
+            solve = next(one for one in self.step.solves if one.name == name)
+            own["multiplier"] = str(multiplier * self.functions.n)
+            return {
+                **own,
+                "class": solve.kind,
+                "vector": written_vector(solve.before, self.kernels),
+                "error": written_vector(solve.after, self.kernels),
+                "steps": _local_steps(solve, self.step, self.kernels),
+            }
         label, ends = name.split(": ")
         if label in self.assumptions:
             number, kind = list(self.assumptions).index(label), kinds + 1
@@ -214,11 +254,11 @@ class _Writer:
             return {**own, "assumption": number, **pair}
         kind = kinds + 1
         if label != "average":
-            kind = next(e.kind for e in self.step.evaluations if e.function == label)
+            kind = next(e.kind for e in self.step.evaluations if e.function == label) % (kinds + 1)
         first, last = (places_of_end(end, kind, self.step, kinds) for end in ends.split(" to "))
         return {**own, "class": kind, "from": first, "to": last}
 
-    def equality(self, name: str, multiplier: Fraction) -> dict[str, Any]:
+    def equality(self, name: str, multiplier: Rational) -> dict[str, Any]:
         """Return what is 0 in the mean for a noise."""
         label, words = name.split(": ")
         own = {"multiplier": str(multiplier), "message": self.numbers[int(label.split()[1])]}
@@ -237,5 +277,47 @@ def _assumptions(functions: FunctionClass) -> dict[str, Assumption]:
         every.insert(0, Infimum(functions.average_smoothness))
     for one in every:
         if not isinstance(one, KNOWN):
-            raise Refusal(f"{one!r} has no word in the file of a descent; leave it out")
+            raise Refusal(f"{one!r} has no word in the file of a proof; leave it out")
     return dict(zip(labels(every), every, strict=True))
+
+
+def _local_steps(solve: LocalSolve, step: SymbolicStep, kernels: list[Rationals]) -> dict[str, Any]:
+    """Return what the factor of local steps follows from: size, number, function, first and last.
+
+    The change of their gradient is that of a multiple of the function and of |x|^2/2. Steps that
+    end by a criterion have the pull of it, and no first.
+    """
+    last = end_of(solve, step.evaluations)
+    share, ridge = solve.function(last.gradient)
+    ratio = solve.ratio(last.gradient, *step.functions.curvature(solve.kind))
+    told = {
+        "size": written_number(solve.step),
+        "number": solve.count,
+        "share": written_number(share),
+        "ridge": written_number(ridge),
+        "ratio": written_number(ratio),
+        "pull": written_number(solve.pull),
+        "end": written_vector(unknown_in_blocks(solve.place, step), kernels),
+        "to": [step.evaluations.index(last)],
+    }
+    if solve.pull:
+        return told
+    change = [b - a for a, b in zip(solve.before, solve.after, strict=True)]
+
+    def slope(one: Evaluation) -> list[Rationals]:
+        pairs = zip(unknown_in_blocks(one.gradient, step), one.point, strict=True)
+        return [share * gradient + ridge * point for gradient, point in pairs]
+
+    firsts = (
+        place
+        for place, one in enumerate(step.evaluations)
+        if one.kind == solve.kind
+        and all(
+            same_point((b - a,), (c,))
+            for a, b, c in zip(slope(one), slope(last), change, strict=True)
+        )
+    )
+    first = next(firsts, None)
+    if first is None:
+        raise Refusal("local steps on functions that change have no word in the file")
+    return told | {"from": [first]}

@@ -1,12 +1,11 @@
-"""The file of a descent for the proof assistant Rocq (Coq), whose kernel checks the algebra."""
+"""The file of a proof for the proof assistant Rocq (Coq), whose kernel checks the algebra."""
 
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from certibit.theory.descent.descent_certificate import DescentCertificate
-from certibit.theory.export.descent_file import descent_file
-from certibit.theory.export.rocq_file import THEORY
+from certibit.theory.export.proof_file import parts_of, proof_file
 from certibit.theory.export.rocq_words import (
     DEEPER,
     LINE,
@@ -19,10 +18,10 @@ from certibit.theory.export.rocq_words import (
     rocq_squares,
     rocq_text,
 )
-from certibit.theory.proofs.start import step_and_start
+from certibit.theory.proofs.certificate import Certificate
 
-DESCENTS = Path(__file__).with_name("descents.v")
-"""What all descents have in common."""
+THEORY = Path(__file__).with_name("proofs.v")
+"""What all proofs have in common: what they claim, and why what is checked proves it."""
 
 ABOUT = """\
    Written by certibit. What the kernel checks is all of the algebra: that Psi, that
@@ -30,9 +29,10 @@ ABOUT = """\
    |x - x*|^2 - Psi at the start are sums of multiples of facts, none of an inequality negative, and
    of squares. What is assumed stands in the definition of [descends]: the facts, and that E[Psi+]
    is at most the form [after_]. That the forms are those of the method, the mean taken over coins
-   and cohorts, is not checked here: certibit has computed them by running the method on symbols.
+   and cohorts (and over compressors where no noise is an unknown), is not checked here: certibit
+   has computed them by running the method on symbols.
 """
-"""What stands above a descent."""
+"""What stands above a proof."""
 
 LAWS = {
     "contraction": "shortens",
@@ -51,8 +51,8 @@ ASSUMPTIONS = {
 """The facts of messages and of assumptions."""
 
 
-def rocq_descent(proof: DescentCertificate) -> str:
-    """Return the proof of a descent as a file that ``coqc`` or ``rocq compile`` accepts.
+def rocq_proof(proof: Certificate | DescentCertificate) -> str:
+    """Return a proof as a file that ``coqc`` or ``rocq compile`` accepts.
 
     It stands alone: first what the theorems say and assume, then the data, then the proof, which is
     a computation of the kernel.
@@ -62,12 +62,10 @@ def rocq_descent(proof: DescentCertificate) -> str:
     Refusal
         If the file has no words for an assumption or a step.
     """
-    written = descent_file(proof)
-    step, start = step_and_start(
-        proof.method, proof.functions, proof.potential, proof.measure, proof.growth
-    )
-    left = [*map(rocq_squares, proof.descent.left(step, start)), "[]"]
-    words = _Words(written["descent"])
+    written = proof_file(proof)
+    step, start, descent, _ = parts_of(proof, grown=True)
+    left = [*map(rocq_squares, descent.left(step, start)), "[]"]
+    words = _Words(written["proof"])
     file = words.file
     parts = [file["inequalities"], file["below"], file.get("start", {}).get("inequalities", [])]
     used, below, starting = ([words.used(one) for one in own] for own in parts)
@@ -80,13 +78,13 @@ def rocq_descent(proof: DescentCertificate) -> str:
         "counts_": "the_counts",
         "classes_": rocq_list(map(rocq_constants, file["classes"]), DEEPER),
         "evaluations_": "the_evaluations",
-        "messages_": rocq_list(map(words.message, file["messages"]), DEEPER),
+        "messages_": rocq_list(words.messages, DEEPER),
         "values_": str(len(file["psi"]["values"]) + 2),
         "facts_": rocq_list(words.facts, DEEPER),
         "moments_": rocq_list(map(words.moment, file["equalities"]), DEEPER),
         "psi_": words.form(file["psi"]),
         "after_": words.form(file["expected"]),
-        "growth_": rocq_number(proof.growth),
+        "growth_": rocq_number(file["growth"]),
         "measured_": words.measured,
         "rest_": words.form(file["start"]["psi"]) if start else "zero",
         "distance_": words.distance if start else "zero",
@@ -100,11 +98,11 @@ def rocq_descent(proof: DescentCertificate) -> str:
         "used_at_start": rocq_list(starting),
         "start_squares": left[2],
     }
-    promise = str(proof).splitlines()[-1].replace("f*)", "f_inf)")  # *) would end the comment
-    claim = f"{written['about']}: {promise} with c = {proof.exact}, e = {proof.exact_e}"
-    claim += f", d = {proof.exact_dissimilarity}." if proof.functions.zeta else "."
+    promise = str(proof).split("E[Psi+]")[-1].replace("f*)", "f_inf)")  # *) would end the comment
+    claim = f"{written['about']}: E[Psi+]{promise} with c = {descent.c}, e = {descent.e}"
+    claim += f", d = {descent.dissimilarity}." if proof.functions.zeta else "."
     body = f"""\
-(** * The descent *)
+(** * The proof *)
 
 Local Open Scope Q_scope.
 
@@ -114,11 +112,11 @@ Definition the_evaluations : list evaluation := {rocq_list(words.places.evaluati
 
 Definition this_step : descent_step := {rocq_record(fields, LINE)}.
 
-Definition c : Q := {rocq_number(proof.exact)}.
+Definition c : Q := {rocq_number(descent.c)}.
 
-Definition e : Q := {rocq_number(proof.exact_e)}.
+Definition e : Q := {rocq_number(descent.e)}.
 
-Definition d : Q := {rocq_number(proof.exact_dissimilarity)}.
+Definition d : Q := {rocq_number(descent.dissimilarity)}.
 
 Definition proof : descent_proof := {rocq_record(multiples, LINE)}.
 
@@ -127,7 +125,7 @@ Proof.
   apply descent_sound with (y := proof); vm_compute; reflexivity.
 Qed.
 """
-    return rocq_text(claim, ABOUT, written["unknowns"], [THEORY, DESCENTS], body)
+    return rocq_text(claim, ABOUT, written["unknowns"], [THEORY], body)
 
 
 class _Words:
@@ -137,29 +135,39 @@ class _Words:
         self.file = file
         self.places = Places(file)
         self.facts: dict[str, int] = {}
+        self.messages = list(map(self._message, file["messages"]))
 
     def used(self, one: dict[str, Any]) -> str:
         """Return the multiplier of a fact, and its number."""
         number = self.facts.setdefault(self._fact(one), len(self.facts))
         return f"({rocq_number(one['multiplier'])}, {number}%nat)"
 
+    def _of_message(self, number: int, joint: int) -> str:
+        """Return the fact about what a message loses."""
+        if joint:
+            return f"jointly {number} {rocq_number(self.file['omega_joint'])}"
+        message = self.file["messages"][number]
+        (law,) = set(LAWS) & set(message)
+        if "at" in message:
+            name, growth = ("samples_at", "gap") if law == "sample" else ("changes", "expected")
+            part = rocq_number(self.file["noise"][growth])
+            return f"{name} {number} {part} {rocq_list(message['at'])}%nat"
+        return f"{LAWS[law]} {number}"
+
     def _fact(self, one: dict[str, Any]) -> str:
         if "message" in one:
-            number = one["message"]
-            if one["joint"]:
-                return f"jointly {number} {rocq_number(self.file['omega_joint'])}"
-            message = self.file["messages"][number]
-            (law,) = set(LAWS) & set(message)
-            if "at" in message:
-                name, growth = ("samples_at", "gap") if law == "sample" else ("changes", "expected")
-                part = rocq_number(self.file["noise"][growth])
-                return f"{name} {number} {part} {rocq_list(message['at'])}%nat"
-            return f"{LAWS[law]} {number}"
+            return self._of_message(one["message"], one["joint"])
         if "between" in one:
             places = [self.file["messages"][number]["at"] for number in one["between"]]
             at = " ".join(f"{rocq_list(own)}%nat" for own in places)
             part = rocq_number(self.file["noise"]["expected"])
             return f"changes_between {' '.join(map(str, one['between']))} {part} {at}"
+        if "steps" in one:
+            ratio = one["steps"]["ratio"]
+            message = _shortened(one["class"], one["vector"], one["error"], ratio)
+            if message not in self.messages:
+                self.messages.append(message)
+            return f"shortens {self.messages.index(message)}"
         ends = [one[at] for at in ("at", "from", "to") if at in one]
         if "assumption" in one:
             name, *_ = assumption = self.file["assumptions"][one["assumption"]]
@@ -171,7 +179,7 @@ class _Words:
         evaluations = (self.places.number(one["class"], end) for end in ends)
         return f"interpolates {' '.join(map(str, evaluations))}"
 
-    def message(self, one: dict[str, Any]) -> str:
+    def _message(self, one: dict[str, Any]) -> str:
         """Return a message: what is sent, what is lost, and at most how much."""
         (law,) = set(LAWS) & set(one)
         own, noise = self.file["classes"][one["class"]], self.file.get("noise", {"relative": 0})
@@ -181,14 +189,7 @@ class _Words:
             "sample": noise["relative"],
             "difference": Fraction(noise.get("difference", 0)) ** 2,
         }
-        return rocq_record(
-            {
-                "of_clients": str(one["class"]),
-                "sent": f"read {rocq_nested(one['vector'])}",
-                "loss": f"read {rocq_nested(one[law])}",
-                "most": rocq_number(most[law]),
-            }
-        )
+        return _shortened(one["class"], one["vector"], one[law], most[law])
 
     def moment(self, one: dict[str, Any]) -> str:
         """Return what is 0 of a noise."""
@@ -218,3 +219,15 @@ class _Words:
         """|x - x*|^2."""
         (places,) = self.file["measure"].values()
         return f"alone the_counts (place the_evaluations {rocq_list(places)}%nat)"
+
+
+def _shortened(kind: int, long: Any, short: Any, most: Any) -> str:
+    """Return two vectors, |short|^2 <= most |long|^2 in the mean."""
+    return rocq_record(
+        {
+            "of_clients": str(kind),
+            "sent": f"read {rocq_nested(long)}",
+            "loss": f"read {rocq_nested(short)}",
+            "most": rocq_number(most),
+        }
+    )
