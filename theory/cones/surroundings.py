@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
     BITS,
-    Changes,
     ConeProgramme,
     Directions,
     Number,
@@ -29,7 +28,6 @@ from certibit.theory.cones.triangles import (
     from_triangle,
     plain_square,
     precisely_changed,
-    triangle,
     triangle_places,
     triangle_weights,
 )
@@ -169,15 +167,6 @@ class Surroundings:
         after = [(arb(x) + y).mid() for x, y in zip(self.numbers, change, strict=True)]
         return Surroundings.of(self.programme, after, self.directions)
 
-    def seen(self, point: Changes) -> Floats:
-        """Return matrices and rows in these coordinates, as triangles and numbers."""
-        blocks, lines = point
-        pairs = zip(self.roots, blocks, strict=True)
-        turned = (root.transpose() * plain_square(one.entries()) * root for (root, _), one in pairs)
-        triangles = [triangle(in_floats(one)) for one in turned]
-        ratios = zip(lines.entries(), self.slack, strict=True)
-        return np.concatenate([*triangles, [float(x / y) for x, y in ratios]])
-
     def seen_from(self, other: "Surroundings", dual: ConePoint) -> ConePoint:
         """Return a dual point in the coordinates of another point."""
         matrices = []
@@ -191,12 +180,6 @@ class Surroundings:
         """Return the matrices and numbers of a dual point without coordinates."""
         matrices = tuple(r @ x @ r.T for r, x in zip(self._turns, dual.matrices, strict=True))
         return matrices, dual.weights / self._slack
-
-    def seen_dual(self, matrices: Sequence[Floats], numbers: Floats) -> Floats:
-        """Return a dual point in these coordinates, as triangles and numbers."""
-        inverses = [in_floats(inverse) for _, inverse in self.roots]
-        pairs = zip(inverses, matrices, strict=True)
-        return ConePoint(tuple(r @ x @ r.T for r, x in pairs), numbers * self._slack).flat
 
     def misfit(self, dual: ConePoint) -> float:
         """Return how far a dual point is from its equations, in floats."""

@@ -45,11 +45,6 @@ def rocq_constants(one: dict[str, str]) -> str:
     return rocq_record({name: rocq_number(one[name]) for name in ("mu", "L")})
 
 
-def rocq_form(form: dict[str, Any]) -> str:
-    """Return a form that is given by its entries."""
-    return f"given {rocq_nested(form['blocks'])} {rocq_nested(form['values'])}"
-
-
 def rocq_squares(form: RationalForm) -> str:
     """Return the blocks of a form as sums of squares, by L D L'."""
     squares = (
