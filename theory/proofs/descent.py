@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from flint import fmpq
 
@@ -53,7 +54,10 @@ class Descent:
 
     def holds(self, step: RationalStep, start: Start | None = None) -> bool:
         """Whether a step descends so: no sign fails, values cancel, matrices are at least 0."""
-        signs = [y for own in (self.multipliers, self.below, self.starting) for y in own.values()]
+        used = self.multipliers, self.below, self.starting
+        if not ({*chain(*used)} <= {*step.inequalities} and {*self.free} <= {*step.equalities}):
+            return False  # of another step
+        signs = [y for own in used for y in own.values()]
         return min(signs, default=ZERO) >= 0 and all(
             not any(form.values) and all(ldl(block) is not None for block in form.blocks)
             for form in self.left(step, start)

@@ -232,6 +232,7 @@ def test_a_wrong_certificate_proves_nothing(name):
     assert proved.verify() == proved.factor
     greedy = replace(proved, exact=proved.exact * Fraction(1001, 1000))
     assert greedy.verify() == math.inf
+    assert replace(proved, multipliers={"of another step": Fraction(1)}).verify() == math.inf
     for factor in (-1, 0, Fraction(1, 2), 2):
         wrong = {name: factor * value for name, value in proved.multipliers.items()}
         assert replace(proved, multipliers=wrong).verify() == math.inf
