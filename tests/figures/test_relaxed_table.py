@@ -37,7 +37,7 @@ def test_a_row_has_the_step_of_the_paper_and_more():
 def test_a_method_that_is_not_covered_has_a_sentence():
     row = relaxed_row(CARDS["celgc"], 10, 1.0, 2.0, 0.1)
     assert row.account is None
-    assert row.reason.endswith("give kappa < gamma/eta and rho < 2")
+    assert row.reason.endswith("clip v at gamma/eta")
     assert set(row.cells[1:]) == {"-"}
 
 
