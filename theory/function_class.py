@@ -385,6 +385,7 @@ class FunctionClass:
         constants += ", deterministic contractions" * self.deterministic
         shared = method.needs.shared_minimiser and self.n > 1 and self.has_solution
         constants += ", one minimiser of all f_i" * shared
+        constants += ", g with the same mu and L" * method.needs.composite
         classes = [one.described for one in self.classes]
         more = [*self.assumptions, *filter(None, [self.noise])]
         return ", ".join([f"all functions with {constants}", *classes, *map(repr, more)])

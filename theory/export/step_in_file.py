@@ -44,6 +44,8 @@ def method_in_words(method: Method, functions: FunctionClass) -> str:
     if needs.downlink == "unbiased":
         noises.append(f"; a server with omega = {written_number(functions.omega_down)}")
     noises.append("; contractions that draw nothing" * functions.deterministic)
+    shared = needs.shared_minimiser and functions.n > 1 and functions.has_solution
+    noises.append("; one minimiser of all f_i" * shared)
     return f"{method.name} ({told}){''.join(noises)}"
 
 

@@ -393,6 +393,11 @@ def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> 
 
 def checked_state(method: Method, s: Any, before: Any = None) -> Any:
     """Return a state of vectors and flags, in the places where they were before."""
+    if hasattr(s, "__post_init__"):
+        raise Refusal(
+            f"{type(s).__name__} of {method.name} has a __post_init__, which would run once for "
+            "every copy, and no certificate; calculate in the step"
+        )
     if before is not None and type(s) is not type(before):
         raise Refusal(
             f"a step of {method.name} returns {type(s).__name__}, not {type(before).__name__} as "

@@ -390,6 +390,66 @@ def test_a_state_stays_of_one_class():
             promise(Reclassed())
 
 
+@dataclass(frozen=True)
+class Halved(Memory):
+    """A state whose memory is halved whenever a state is made of it."""
+
+    def __post_init__(self):
+        object.__setattr__(self, "h", self.h / 2)
+
+
+@dataclass(frozen=True)
+class Halving(GD):
+    """A method whose step size is halved whenever a method is made of it."""
+
+    def __post_init__(self):
+        object.__setattr__(self, "gamma", self.gamma / 2)
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+def test_what_is_made_of_itself_is_the_same(promise):
+    method = kind("halved", Remembering, start=lambda m, x, f, c: Halved(x, f.grad(x)))()
+    with pytest.raises(Refusal, match="Halved of halved has a __post_init__"):
+        promise(method)
+    with pytest.raises(Refusal, match="made with its own parameters has others"):
+        promise(Halving(0.1))
+
+
+def test_a_certificate_names_g():
+    functions = FunctionClass(3, 1.0, 10.0)
+
+    def communicate(m, s, f, c):
+        step = mean(c.send(f.grad(s.x))) + f.grad_g(s.x)
+        return replace(s, x=c.broadcast(s.x - m.gamma * step))
+
+    method = kind("with g", GD, needs=Needs(composite=True), communicate=communicate)(0.05)
+    assert "g with the same mu and L" in repr(certify(method, functions))
+    assert "g with the same mu and L" not in repr(certify(GD(0.05), functions))
+
+
+@dataclass(frozen=True)
+class Unprinted:
+    a: float = field(default=1.0, repr=False)
+
+
+@dataclass(frozen=True)
+class WithUnprinted(GD):
+    """Gradient descent with a number of its potential that is not printed."""
+
+    inner: Unprinted = Unprinted()
+
+
+class OfUnprinted:
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, m.inner.a * (s.x - star.x)),)
+
+
+def test_what_is_not_printed_counts_for_a_chain():
+    steps = [WithUnprinted(0.05), WithUnprinted(0.05, Unprinted(5.0))]
+    with pytest.raises(Refusal, match="made of other vectors"):
+        certify_run(steps, CONVEX, OfUnprinted(), "distance")
+
+
 @pytest.mark.parametrize("mu", [0.0, 1.0])
 def test_gradients_are_not_bounded_by_those_less_what_they_are_at_the_solution(mu):
     functions = FunctionClass(2, mu, 10.0, assumptions=(BoundedDissimilarity(1.0, 1.0),))

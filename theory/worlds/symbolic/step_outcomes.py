@@ -131,6 +131,11 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
 def _require_constant(method: Method) -> None:
     """Refuse parameters that are not finite, may change, or are no part of what a method equals."""
     known = {one.name for one in fields(method) if one.compare and one.init}
+    if vars(replace(method)) != vars(method):
+        raise Refusal(
+            f"{method.name} made with its own parameters has others, and no certificate is about "
+            "both; let __post_init__ change none"
+        )
     for name, value in vars(method).items():
         computed = isinstance(getattr(type(method), name, None), cached_property)
         if not ((computed or name in known) and _is_constant(value)):
