@@ -85,16 +85,16 @@ def _spent(account: DescentAccount, e: Any, unlike: Any) -> str:
 def _potential(account: DescentAccount) -> str:
     potential = account.certificate.potential
     contracts = account.certificate.measure.name == "potential"
-    if contracts and isinstance(potential, QuadraticPotential):
-        return f"{potential}; parts of a state are compared with the state at the solution"
-    if account.certificate.functions.has_solution and not contracts:
-        return (
-            f"{potential}; parts of a state are compared with the state at the solution. At the "
-            "state at rest about any x it is at most |x - x*|^2"
-        )
-    if isinstance(potential, QuadraticPotential):
-        return f"{potential}; parts of a state are compared with the state at rest at its model"
-    return f"that of {account.title or getattr(potential, 'title', 'a theorem')}"
+    at_solution = account.certificate.functions.has_solution
+    if not isinstance(potential, QuadraticPotential):
+        told = f"that of {account.title or getattr(potential, 'title', 'a theorem')}"
+    elif contracts or at_solution:
+        told = f"{potential}; parts of a state are compared with the state at the solution"
+    else:
+        told = f"{potential}; parts of a state are compared with the state at rest at its model"
+    if contracts or not at_solution:
+        return told
+    return f"{told}. At the state at rest about any x it is at most |x - x*|^2"
 
 
 def _steps(account: DescentAccount) -> str:

@@ -39,7 +39,7 @@ def test_convex_functions(capsys, searched_step):
     assert main(["certify", "gd", "--class", "convex", "--n", "3"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "mu = 0, L = 1" in told
-    assert "potential Psi = 1 |x|^2; parts of a state are compared with the state at the" in told
+    assert "potential that of gradient descent, convex. At the state at rest" in told
     assert "<= Psi - 1.999999" in told
     assert "proof holds, checked in rational numbers" in told
     assert "a descent is certified up to 1.9" in told

@@ -11,7 +11,7 @@ STEP = ["--set", "eta=0.2", "--set", "gamma=0.2"]
 RELAXED = ["--class", "relaxed"]
 
 
-def test_clipped_gradient_descent_beside_its_theorem(capsys):
+def test_clipped_gradient_descent_beside_its_theorem(capsys, searched_step):
     assert main(["certify", "clipped-sgd", *RELAXED]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "theorem f(x+) <= f(x) - M/2 (Clipped gradient descent on one machine)" in told
