@@ -24,7 +24,7 @@ from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.method.promise import Promise, accuracy_constant, promise
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.checks.method.whole_runs import whole_runs
-from certibit.theory.potential import Squares, value
+from certibit.theory.potential import Gap, Squares, value
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import ContractionPromise
 from certibit.theory.worlds.fixed_points import AboutModel
@@ -153,6 +153,8 @@ class Forms:
         ((0.0, 7.0, 5.0), lambda c: c.L_f / 2 / 5),
         ((5.0, 7.0, 0.0), lambda c: 1 / (2 * c.mu * 5)),
         ((1e-9, 0.0, 5.0), lambda c: c.L_f / 2 / 5),
+        # what is subtracted is at most |grad f|^2 <= 2 L_f (f - f*)
+        ((-1e-3, 0.0, 5.0), lambda c: 1 / (2 * 5 / c.L_f - 2 * c.L_f * 1e-3)),
     ],
 )
 def test_accuracy_follows_from_gradients_by_strong_convexity(weights, expected):
@@ -161,9 +163,31 @@ def test_accuracy_follows_from_gradients_by_strong_convexity(weights, expected):
     assert constant == pytest.approx(expected(experiment.problem.constants))
 
 
-def test_no_accuracy_follows_from_the_gradient_of_one_client():
+class Less:
+    """The squared distance, less a multiple of f - f*."""
+
+    def __init__(self, weight):
+        self.weight = weight
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return Squares(1.0, s.x - star.x), Gap(-self.weight, s.x)
+
+
+def test_what_a_potential_subtracts_is_lost():
+    experiment = by_default_rule("gd")
+    most = 2 / experiment.problem.constants.L_f
+    assert accuracy_constant(Less(most / 4), experiment) == pytest.approx(4 / 3 / most)
     with pytest.raises(Refusal, match="give it f - f"):
-        accuracy_constant(Forms(0.0, 7.0, 0.0), by_default_rule("gd"))
+        accuracy_constant(Less(most), experiment)
+
+
+@pytest.mark.parametrize(
+    "weights", [(0.0, 7.0, 0.0), (0.0, -1e-9, 5.0), (-1e9, 0.0, 5.0), (5.0, 0.0, -1.0)], ids=str
+)
+def test_no_accuracy_follows_from_the_gradient_of_one_client(weights):
+    """Nor where it, or too much of what bounds f - f*, is subtracted."""
+    with pytest.raises(Refusal, match="give it f - f"):
+        accuracy_constant(Forms(*weights), by_default_rule("gd"))
 
 
 def assert_bounded(theorem, experiment):

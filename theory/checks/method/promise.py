@@ -171,7 +171,8 @@ def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> flo
 
     A term w (f(x) - f*) at the model gives 1/w, and a term w |grad f(x)|^2 gives 1/(2 mu w). The
     other squares without gradients bound w |x - x*|^2, with w = 1/(a P^+ a') for their matrix P and
-    the row a of the model in the client space; smoothness gives c = L_f/(2 w).
+    the row a of the model in the client space; smoothness gives c = L_f/(2 w). The best of these
+    loses w (f(x) - f*) or, by |grad f(x)|^2 <= 2 L_f (f(x) - f*), 2 L_f w where a weight is -w.
 
     Raises
     ------
@@ -182,34 +183,45 @@ def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> flo
     worlds = [_UnitDeviations.of(experiment, scale) for scale in (1.0, 2.0)]
     terms, others = (world.terms(potential, experiment) for world in worlds)
     flat, steep = worlds
-    gaps, slopes, squares = 0.0, 0.0, []
+    gaps, slopes, lost, squares = 0.0, 0.0, 0.0, []
     for term, other in zip(terms, others, strict=True):
-        if isinstance(term, Gap):
-            gaps += term.weight * np.array_equal(term.point, flat.model)
-        elif isinstance(other, Squares):
+        if isinstance(term, Gap) and np.array_equal(term.point, flat.model):
+            gaps += term.weight
+        elif isinstance(term, Squares) and isinstance(other, Squares):
             if np.array_equal(term.vectors, other.vectors):
                 squares.append(term)
             elif flat.is_slope(term.vectors) and steep.is_slope(other.vectors):
                 slopes += term.weight
-    known = [1 / gaps] if gaps else []
-    if slopes and not constants.ridge:  # else they are without the gradient of g
-        known.append(1 / (2 * constants.mu * slopes))
+            elif term.weight < 0:
+                lost = math.inf
+        elif term.weight < 0:
+            lost = math.inf
+    lost += max(-gaps, 0.0)
+    if slopes < 0:
+        lost += math.inf if constants.ridge else -2 * constants.L_f * slopes
+    known = [max(gaps, 0.0)]  # of w with Psi >= w (f(x) - f*)
+    if not constants.ridge:  # else slopes are without the gradient of g
+        known.append(2 * constants.mu * max(slopes, 0.0))
     row = flat.row
     matrix = np.zeros((len(row), len(row)))
     matrix += lyapunov_matrix(tuple(squares), np.zeros((1, 1)), np.zeros((1, 1, 1)))
     bound = _solution(matrix, row)
-    if np.allclose(matrix @ bound, row):
-        known.append(float((constants.L_f + constants.ridge) / 2 * row @ bound))
-    if not known:
+    if bound is None:
+        lost = math.inf
+    elif np.allclose(matrix @ bound, row):
+        known.append(2 / float((constants.L_f + constants.ridge) * row @ bound))
+    if not max(known) > lost:
         raise Refusal(
             f"no accuracy of {experiment.method.name} follows from this potential; give it f - f*, "
             "|grad f|^2 or |x - x*|^2 at the model"
         )
-    return min(known)
+    return 1 / (max(known) - lost)
 
 
-def _solution(matrix: Array, row: Array) -> Array:
+def _solution(matrix: Array, row: Array) -> Array | None:
     """Return a b with P b = a for a positive semidefinite P, if there is one; a'b is unique.
+
+    None where P has negative eigenvalues.
 
     P is scaled to a unit diagonal and solved by the Cholesky factor of P + 1e-11 I with iterative
     refinement: with a thousand clients, eigenvectors take seconds.
@@ -219,8 +231,8 @@ def _solution(matrix: Array, row: Array) -> Array:
     scaled = scale[:, None] * matrix * scale
     try:
         factor = scipy.linalg.cho_factor(scaled + _SHIFT * np.eye(len(row)))
-    except np.linalg.LinAlgError:  # weights of the potential are negative
-        return np.linalg.pinv(matrix, hermitian=True) @ row
+    except np.linalg.LinAlgError:
+        return None
     solution = np.zeros(len(row))
     for _ in range(_REFINEMENTS):
         solution += scipy.linalg.cho_solve(factor, scale * row - scaled @ solution)
