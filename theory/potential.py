@@ -37,7 +37,7 @@ class Gap:
     Attributes
     ----------
     weight : float
-        At least 0.
+        At least 0, but in a form that was searched for.
     point : array (1, d, R)
         Where f is evaluated.
 
