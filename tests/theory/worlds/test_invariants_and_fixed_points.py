@@ -198,8 +198,11 @@ def test_symbols_see_the_same(name):
     if name == "gradskip":
         method = replace(method, q=(0.5,) * 4)
     need = method.needs.compressor
+    alpha, alpha_down = (
+        0.5 if one == "contractive" else None for one in (need, method.needs.downlink)
+    )
     family = FunctionClass(
-        4, 1.0, 30.0, omega=2.0 * (need == "unbiased"), alpha=0.5 if need == "contractive" else None
+        4, 1.0, 30.0, omega=2.0 * (need == "unbiased"), alpha=alpha, alpha_down=alpha_down
     )
     ours, right = (
         symbolic_step(one, family, card_of(method).theorems[0], exact=True)
