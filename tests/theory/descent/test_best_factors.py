@@ -85,7 +85,6 @@ SLOW = [
     ("dasha-page", "factor", 1.9),
     ("vr-diana", "factor", 2.2),
     ("local-sgd", "bounded", 2.2),
-    ("gradskip", "PL", 1.1),
 ]
 """Certificates that take long, and times in units of two 60 x 60 matrices of fractions multiplied,
 of which 2.9 are a second where they were measured."""
@@ -106,8 +105,7 @@ def slow(name, label):
     card = CARDS[name]
     at = RulePoint.of(card, 10, 9.0)
     functions, strongly = FunctionClass.of(at.smooth), FunctionClass.of(at.strongly)
-    step = 0.001 if name == "gradskip" else 1.0  # that of its rule is too long without convexity
-    method = replace(at.method, **{card.step_size: step * getattr(at.method, card.step_size)})
+    method = at.method
     classes = {
         "any": functions,
         "convex": replace(functions, mu=0.0),

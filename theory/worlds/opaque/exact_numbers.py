@@ -206,14 +206,15 @@ def same_up_to_rounding(
     """Whether arrays (n, d, R) are those of another list up to rounding.
 
     That is 1e-9 of the largest number of each d, or ``least`` times the largest of the array, if it
-    is not 0, else of all, and at most times 1: a large number is no reason to overlook others.
+    is not 0, else of all, and at most times 1: a large number is no reason to overlook others. Of
+    what cancels in an array, some roundings of the numbers of all, at most of 1, may be left.
     """
     top = max((np.abs(y).max() for y in known), default=0.0)
     return [x.shape for x in found] == [y.shape for y in known] and all(
         bool((np.abs(x * 1.0 - y) <= np.maximum(1e-9 * sizes, rest)).all())
         for x, y in zip(found, known, strict=True)
         for sizes in [np.abs(y).max(axis=(0, 2), keepdims=True)]
-        for rest in [least * min(sizes.max() or top, 1)]
+        for rest in [max(least * min(sizes.max() or top, 1), 4e-15 * min(top, 1))]
     )
 
 

@@ -125,17 +125,22 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
         If a parameter of the method is not finite, may change, or is no part of what it equals.
     """
     _require_constant(method)
-    return StepOutcomes(method, functions)
-
-
-def _require_constant(method: Method) -> None:
-    """Refuse parameters that are not finite, may change, or are no part of what a method equals."""
-    known = {one.name for one in fields(method) if one.compare and one.init}
-    if vars(replace(method)) != vars(method):
+    again = replace(method)
+    if any(getattr(again, name) != getattr(method, name) for name in _parameters(method)):
         raise Refusal(
             f"{method.name} made with its own parameters has others, and no certificate is about "
             "both; let __post_init__ change none"
         )
+    return StepOutcomes(method, functions)
+
+
+def _parameters(method: Method) -> set[str]:
+    return {one.name for one in fields(method) if one.compare and one.init}
+
+
+def _require_constant(method: Method) -> None:
+    """Refuse parameters that are not finite, may change, or are no part of what a method equals."""
+    known = _parameters(method)
     for name, value in vars(method).items():
         computed = isinstance(getattr(type(method), name, None), cached_property)
         if not ((computed or name in known) and _is_constant(value)):
