@@ -62,13 +62,6 @@ class Biased(Scaffnewish):
         return s.h - s.x / (3 * self.gamma)
 
 
-class Writing(Scaffnewish):
-    def learned(self, s, average):
-        changed = s.h
-        changed += (average - s.x) / (3 * self.gamma)
-        return changed
-
-
 class OverRuns(Scaffnewish):
     def learned(self, s, average):
         return super().learned(s, average) * (1 + 0.01 * (s.x.shape[2] > 1))
@@ -102,7 +95,6 @@ PROBLEM = Quadratic.random(4, 5, mu=1.0, L=5.0)
     ("kind", "name", "words"),
     [
         (Biased, "invariants", "and was 0: look at the line that updates h."),
-        (Writing, "pure steps", "A step writes into h of the state before"),
         (OverRuns, "alone as in a batch", "of a run changes with the other runs of its batch"),
         (Silent, "bits counted are bits sent", "communicate must broadcast"),
         (
