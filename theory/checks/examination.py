@@ -20,7 +20,7 @@ from certibit.solvers.total_bits import require_weight
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem
-from certibit.theory.certificates.certified_theorem import searched_theorem
+from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
 from certibit.theory.checks.method.descents import (
@@ -31,6 +31,7 @@ from certibit.theory.checks.method.descents import (
 )
 from certibit.theory.checks.method.identities import identities
 from certibit.theory.checks.method.one_step import worst_descent
+from certibit.theory.checks.method.promise import accuracy_constant
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import (
@@ -270,7 +271,10 @@ def examine(
             conduct = (does_not_grow(experiment), comes_back(experiment))
             sound += tuple(verdict for verdict in conduct if verdict)
         by_rule = False
-    met = [not theorem.unmet(method, setting) for theorem in theorems]
+    met = [
+        not theorem.unmet(method, setting) and _bounds_accuracy(theorem, experiment)
+        for theorem in theorems
+    ]
     ran: Iterator[RunsCheck] = iter(())
     if any(met):
         tell("whole runs")
@@ -415,6 +419,16 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
     if theorem.certificate.decrease <= 0:
         return (), f"the best potential found may grow by a factor {theorem.certificate.factor:.6g}"
     return (theorem,), ""
+
+
+def _bounds_accuracy(theorem: Theorem, experiment: ConvexExperiment) -> bool:
+    """Whether f - f* is at most a multiple of Psi; of a Psi that was searched for it may not be."""
+    if isinstance(theorem, CertifiedTheorem):
+        with suppress(Refusal):
+            accuracy_constant(theorem, experiment)
+            return True
+        return False
+    return True
 
 
 def provable_descents(experiment: Experiment[Any]) -> list[DescentTheorem]:

@@ -101,7 +101,7 @@ def check_promise(
     theorem, card, experiment
         What is promised, and about what.
     runs : RunsCheck, optional
-        Whole runs against the theorem; None where its hypotheses fail.
+        Whole runs against the theorem; None where its hypotheses fail, or Psi bounds no accuracy.
     rule : str, optional
         The rule of the parameters.
     by_rule : bool
@@ -112,11 +112,12 @@ def check_promise(
     method, setting = experiment.method, Setting.at(experiment)
     conditions, promise = theorem.conditions(method, setting), theorem.promise(method, setting)
     written = written_hypotheses(theorem, method, setting)
-    if runs is None:
+    if theorem.unmet(method, setting):
         return Promised(theorem, conditions, promise, (written,) if written else ())
     steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
     said = (written, tight_promise(theorem, card))
-    verdicts = [*steps, *runs.verdicts, *(verdict for verdict in said if verdict)]
+    of_runs = runs.verdicts if runs else ()
+    verdicts = [*steps, *of_runs, *(verdict for verdict in said if verdict)]
     loose, diagnosis = tuple[str, ...](), ""
     if not all(verdict.holds for verdict in steps):
         diagnosis = why_it_grows(theorem, experiment, card if by_rule else None, rule)
