@@ -81,15 +81,18 @@ class StepOutcomes:
             return in_units_of(self.method, L, chain.from_iterable(walks))
         return in_units(self.method, min(self.functions.n, MANY_CLIENTS), self.functions.L)
 
+    def _read_model(self, s: Any, problem: Any) -> list[Any]:
+        return [self.natural.model(s)]
+
     def require_same_on_numbers(self, seen: Reading) -> None:
         """Refuse a method that does with arrays other than with opaque vectors.
 
         The likeliest outcomes are tried. Of more clients than arrays are made for fewer are taken,
-        if the method can be run with fewer.
+        if the method can be run with fewer; then a potential, which may be of classes, is not read.
         """
         natural, found, counts = self.natural, self.found, self.functions.counts
         if self.functions.n > MOST_IN_NUMBERS:
-            counts, found = (MANY_CLIENTS,), ()
+            counts, found, seen = (MANY_CLIENTS,), (), self._read_model
             with suppress(Refusal, ValueError, IndexError):
                 fewer = with_fewer(self.method, self.functions.n, MANY_CLIENTS)
                 natural, found = replace(natural, inner=fewer), orbits(fewer, MANY_CLIENTS)[0]
