@@ -67,7 +67,7 @@ class Workers(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let what was submitted be finished, then end the processes."""
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
-        for pool in self._pools:
+        for pool in self._pools:  # those that no thread has left
             pool.shutdown(wait)
 
     def stop(self) -> None:
@@ -82,14 +82,13 @@ class Workers(Executor):
         for process in processes:
             process.join(max(0.0, deadline - time.monotonic()))
             process.kill()
+        self.shutdown()
 
     def _do_twice(self, *task: Any) -> Any:
         for _ in range(2):
             pool = self._pool()
             try:
-                with self._lock:  # a process that is being started is ended, too
-                    future = pool.submit(_called, *task)
-                done, answer, told = future.result(LONGEST)
+                done, answer, told = self._submitted(pool, *task).result(LONGEST)
             except BrokenProcessPool:
                 self._leave(pool)
                 continue
@@ -112,11 +111,19 @@ class Workers(Executor):
             "fewer parallel jobs, to go on"
         )
 
-    def _pool(self) -> ProcessPoolExecutor:
-        """Return the pool of this thread; make one where there is none."""
+    def _submitted(self, pool: ProcessPoolExecutor, *task: Any) -> Future[Any]:
+        """Have a call done in a pool; a process that is being started is ended, too."""
         with self._lock:
             if self._ended:
                 raise LostWorkerError("the work was stopped")
+            future = pool.submit(_called, *task)
+            # The only end for writing is the process's: one that dies half-way is seen to be dead.
+            pool._result_queue._writer.close()  # type: ignore[attr-defined]
+            return future
+
+    def _pool(self) -> ProcessPoolExecutor:
+        """Return the pool of this thread; make one where there is none."""
+        with self._lock:
             pool: ProcessPoolExecutor | None = getattr(self._own, "pool", None)
             if pool is None:
                 pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin)
@@ -131,7 +138,7 @@ class Workers(Executor):
             self._pools.remove(pool)
         for process in _processes(pool):
             process.kill()
-        pool.shutdown(wait=False)
+        pool.shutdown()
 
 
 def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:

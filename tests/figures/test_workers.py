@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
@@ -57,6 +58,8 @@ class Made:
                 os.kill(os.getpid(), signal.SIGKILL)
             case "terminated":
                 os.kill(os.getpid(), signal.SIGTERM)
+            case "half-way":
+                Connection._send = _die_half_way
             case "stopped":
                 os.kill(os.getpid(), signal.SIGSTOP)
             case "asleep":
@@ -72,6 +75,12 @@ class Made:
                 raise Strange(self.number, "this")
 
 
+def _die_half_way(connection, buffer, write=os.write):
+    """Send half of a message; then the process is killed."""
+    write(connection.fileno(), buffer[: len(buffer) // 2])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 class Strange(Exception):  # noqa: N818
     """One that cannot be made again from its text."""
 
@@ -80,7 +89,7 @@ class Strange(Exception):  # noqa: N818
 
 
 @pytest.mark.long(keep=1)
-@pytest.mark.parametrize("kind", ["killed", "terminated"])
+@pytest.mark.parametrize("kind", ["half-way", "killed", "terminated"])
 def test_what_a_lost_worker_did_is_done_once_more(tmp_path, kind):
     jobs = [Made(1, tmp_path), Made(2, tmp_path, kind), Made(3, tmp_path)]
     assert sorted(traces(jobs, 1)) == [(0, 1), (1, 4), (2, 9)]
