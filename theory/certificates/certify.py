@@ -125,11 +125,28 @@ def proof_of(
     weights: Weights = "fixed",
 ) -> Certificate:
     """Return the best certificate of a method with a potential."""
-    step = RationalStep.of(method, functions, potential)
-    own = best_weights(step) if weights == "free" else step.symbols.weights
-    if not step.psi(exact_weights(own, isinstance(potential, QuadraticPotential)))[0].is_positive:
-        step = RationalStep.of(method, functions, potential, measure=Measure("potential"))
+    step, own = _step_and_weights(method, functions, potential, weights)
     return proof_of_step(step, method, functions, potential, own)
+
+
+def _step_and_weights(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Weights,
+    *,
+    trusted: bool = False,
+) -> tuple[RationalStep, tuple[float, ...]]:
+    """Return a step and the weights of Psi, with noises as unknowns unless Psi is positive.
+
+    A bound of variances bounds E[Psi+] only where Psi is a sum of squares and function values.
+    """
+    step = RationalStep.of(method, functions, potential, trusted=trusted)
+    own = best_weights(step) if weights == "free" else step.symbols.weights
+    if not step.psi(exact_weights(own, potential))[0].is_positive:
+        measure = Measure("potential")
+        step = RationalStep.of(method, functions, potential, trusted=True, measure=measure)
+    return step, own
 
 
 def proof_of_step(
@@ -141,7 +158,7 @@ def proof_of_step(
     following: tuple[float, ...] | None = None,
 ) -> Certificate:
     """Return the best certificate of a step, for weights of Psi and perhaps others of Psi+."""
-    now = exact_weights(weights, following is not None or isinstance(potential, QuadraticPotential))
+    now = exact_weights(weights, potential, linked=following is not None)
     then = None if following is None else tuple(map(rational, following))
     best = DescentProgramme.of_factor(step, now, then).best()
     multipliers, below, free = (
@@ -172,20 +189,23 @@ def best_decrease(
     least: float = -np.inf,
 ) -> float:
     """Return the decrease that :func:`certify` proves, or whether it is above the ``least``."""
-    step = RationalStep.of(method, functions, potential, trusted=trusted)
-    own = best_weights(step) if weights == "free" else step.symbols.weights
-    exact = exact_weights(own, isinstance(potential, QuadraticPotential))
-    return DescentProgramme.of_factor(step, exact).constant(least)
+    step, own = _step_and_weights(method, functions, potential, weights, trusted=trusted)
+    return DescentProgramme.of_factor(step, exact_weights(own, potential)).constant(least)
 
 
-def exact_weights(weights: Sequence[float], signed: bool = False) -> tuple[Rational, ...]:
+def exact_weights(
+    weights: Sequence[float], potential: Potential, *, linked: bool = False
+) -> tuple[Rational, ...]:
     """Return the weights of a Lyapunov function as rational numbers.
+
+    Those of a form that was searched for, and those in a link of a chain, may be negative.
 
     Raises
     ------
     Refusal
-        If a weight is infinite or NaN or, where they are not ``signed``, negative.
+        If a weight is infinite or NaN, or is negative and may not be.
     """
+    signed = linked or isinstance(potential, QuadraticPotential)
     if not all(np.isfinite(weight) and (signed or weight >= 0) for weight in weights):
         raise Refusal(
             f"the weights {tuple(weights)} of the Lyapunov function are not all at least 0 and "

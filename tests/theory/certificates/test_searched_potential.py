@@ -13,7 +13,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.theory.catalogue.catalogue import METHODS, card_of
-from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.certify import best_decrease, certify, proof_of
 from certibit.theory.certificates.factor_form import searched_potential
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
@@ -46,6 +46,18 @@ def test_the_search_is_as_good_as_the_published_potential(n, kappa):
     published, found = certify(method, where, weights="free"), certify(own, where)
     assert found.decrease >= 0.99 * published.decrease > 0
     assert found.verify() == found.factor
+
+
+@pytest.mark.parametrize("name", ["fedcomgate", "diana"])
+def test_a_search_of_steps_takes_for_proved_what_is_proved(name):
+    """Their forms subtract f - f*, so that no bound of a variance may take the place of a noise."""
+    card = METHODS[name]
+    where = class_setting(card.method, 3, 20.0, 4.0, None, 1)
+    method, functions = card.at(where), FunctionClass.of(where)
+    psi = searched_potential(method, functions)
+    assert psi.values < 0
+    proved = proof_of(method, functions, psi).decrease
+    assert best_decrease(method, functions, psi) == pytest.approx(proved, rel=1e-8)
 
 
 @dataclass(frozen=True)
