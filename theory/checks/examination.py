@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any
 
 from certibit.data.errors import Refusal
@@ -267,22 +266,23 @@ def examine(
     if not theorems:
         tell("a potential")
         theorems, unpromised = _searched(method, setting)
-        if unpromised:
-            conduct = (does_not_grow(experiment), comes_back(experiment))
-            sound += tuple(verdict for verdict in conduct if verdict)
         by_rule = False
-    met = [
-        not theorem.unmet(method, setting) and _bounds_accuracy(theorem, experiment)
+    covering = [
+        theorem
         for theorem in theorems
+        if not theorem.unmet(method, setting) and _bounds_accuracy(theorem, experiment)
     ]
-    ran: Iterator[RunsCheck] = iter(())
-    if any(met):
+    if not (card.theorems or covering):
+        conduct = (does_not_grow(experiment), comes_back(experiment))
+        sound += tuple(verdict for verdict in conduct if verdict)
+    whole: dict[int, RunsCheck] = {}
+    if covering:
         tell("whole runs")
-        covering = list(compress(theorems, met))
-        ran = iter(runs_of_theorems(covering, experiment, budget, seeds=seeds, downlink=downlink))
-    for theorem, holds in zip(theorems, met, strict=True):
+        ran = runs_of_theorems(covering, experiment, budget, seeds=seeds, downlink=downlink)
+        whole = dict(zip(map(id, covering), ran, strict=True))
+    for theorem in theorems:
         tell(theorem.title)
-        runs = next(ran) if holds else None
+        runs = whole.get(id(theorem))
         found.append(check_promise(theorem, card, experiment, runs, rule, by_rule, beyond))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
@@ -424,10 +424,10 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
 def _bounds_accuracy(theorem: Theorem, experiment: ConvexExperiment) -> bool:
     """Whether f - f* is at most a multiple of Psi; of a Psi that was searched for it may not be."""
     if isinstance(theorem, CertifiedTheorem):
-        with suppress(Refusal):
+        try:
             accuracy_constant(theorem, experiment)
-            return True
-        return False
+        except Refusal:
+            return False
     return True
 
 

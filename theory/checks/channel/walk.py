@@ -13,7 +13,6 @@ from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.solvers.state import each
 
 EXACT = 1e-9
 """Rounding error that an exact relation may have, relative to the largest number of the state."""
@@ -57,8 +56,8 @@ def with_pace(channel: Channel, pace: Schedule | None = None) -> PacedChannel:
 
 def walk(
     experiment: ConvexExperiment, seed: int, start: Any = None, steps: int = STEPS
-) -> Iterator[tuple[Any, Any, tuple[Any, Any]]]:
-    """Yield the states of some runs with the gradients, and each state before with its copy.
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the states of some runs with the gradients, and each state before.
 
     Methods that communicate at random do so with probability 1/2 here.
     """
@@ -67,9 +66,9 @@ def walk(
     channel = with_pace(simulated)
     state = method.start(channel.template, oracle, channel) if start is None else start
     for iteration in range(1, steps + 1):
-        before, copied = state, each(np.copy, state)
-        state, _ = advance(method, state, oracle, channel, iteration)
-        yield state, oracle, (before, copied)
+        before = state
+        state, _ = advance(method, before, oracle, channel, iteration)
+        yield state, oracle, before
 
 
 def size(state: Any) -> float:

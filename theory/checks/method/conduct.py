@@ -222,7 +222,7 @@ def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | N
     method, found, every = experiment.method, [(-1.0, "")], experiment.method.schedule
     round_ = every.iterations if isinstance(every, Every) else 1
     steps = walk(experiment, seed, steps=max(STEPS, min(round_, _LONGEST_ROUND)))
-    for iteration, (state, oracle, (before, _)) in enumerate(steps, 1):
+    for iteration, (state, oracle, before) in enumerate(steps, 1):
         if method.invariants(state, oracle) is None and iteration % round_:
             continue
         for number, kept in enumerate(invariants(method, state, oracle)):
@@ -353,9 +353,8 @@ def quadratic_twin(
 def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a step gives the same for the same random numbers."""
     found: list[tuple[float, str]] = []
-    for (state, *_), (again, *_) in zip(
-        walk(experiment, seed), walk(experiment, seed), strict=True
-    ):
+    walks = walk(experiment, seed), walk(experiment, seed)
+    for (state, *_), (again, *_) in zip(*walks, strict=True):
         for name, off in _differences(state, again):
             text = f"{name} differs when a step is repeated: look for random numbers that"
             found.append((off, f"{text} are not the channel's."))
