@@ -7,50 +7,30 @@ from typing import Any
 import numpy as np
 import pytest
 from attacks_on_premises import (
-    ACROSS,
-    ASKING,
     ATTACKS,
-    COUPLED,
     FORGETFUL,
     HEADS,
     HONEST,
-    LEAKED,
-    MIXED,
-    OWN,
     RARE,
-    REFUSED,
     RELATING,
-    UNASKED,
     Alone,
-    Asking,
     ChangingFlags,
     ChangingPotential,
     Counting,
-    Drowned,
-    InACohort,
-    InTheMiddle,
     Late,
-    Looking,
-    LookingAtChances,
     Memory,
-    MixedModel,
-    OfChannel,
-    OfProblem,
-    OfProperty,
-    OfStart,
-    Pulled,
     Pushed,
     Rarely,
     RarelyFresh,
     Reclassed,
     Remembering,
     Stating,
-    TossedAtFirst,
     by_heads,
     kind,
     rare,
     true_of_heads,
 )
+from promises_of_attacks import CONVEX, NEAR_THE_SOLUTION, PROMISES, N, contraction, descent
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
@@ -63,35 +43,12 @@ from certibit.theory.chains.certify_steps import certify_run
 from certibit.theory.chains.chain import Chain
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Squares
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
-
-N = 4
-CONVEX, NONCONVEX = FunctionClass(N, 1.0, 10.0), FunctionClass.nonconvex(N, L=10.0)
-
-
-def contraction(method):
-    return certify(method, CONVEX, potential="search").decrease
-
-
-def descent(method):
-    return certify_descent(method, CONVEX).c
-
-
-def factor(method):
-    return certify_descent(method, CONVEX, measure="potential").c
-
-
-def slope(method):
-    return certify_descent(method, NONCONVEX).c
-
-
-PROMISES = [contraction, descent, factor, slope]
-NEAR_THE_SOLUTION = [promise for promise in PROMISES if promise is not slope]
 
 
 @pytest.mark.long(keep=16)
@@ -301,68 +258,6 @@ def test_a_certificate_of_a_method_that_has_changed_is_none(monkeypatch):
         proof.verify()
 
 
-@pytest.mark.long(keep=8)
-@pytest.mark.parametrize("name", UNASKED)
-def test_gradients_that_were_not_asked_for_are_not_taken(name):
-    why = r"not active|does not fit|other clients take part|fixed point"
-    with pytest.raises(Refusal, match=why):
-        certify(UNASKED[name], CONVEX, potential="search")
-
-
-@dataclass(frozen=True)
-class Beside:
-    """The distance, and many times the square of what is 0 in all runs."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.x - star.x), Squares(1e16, s.v - star.v))
-
-
-@pytest.mark.long(keep=3)
-@pytest.mark.parametrize("size", [1e-3, 0.5, 1e7])
-@pytest.mark.parametrize("numbers", [(0.1, 0.2, 0.3), (1.1, 2.2, 3.3)])
-def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, size):
-    with pytest.raises(Refusal, match=r"what its numbers are|fixed point"):
-        certify(Looking(0.01, *numbers, size), CONVEX, potential=Beside(), weights="free")
-
-
-@pytest.mark.long(keep=2)
-@pytest.mark.parametrize("size", [1.0, 1e16, 1e30])
-@pytest.mark.parametrize("what", ["floats", "arrays"])
-def test_no_difference_is_overlooked_beside_large_numbers(what, size):
-    with pytest.raises(Refusal, match=r"what its numbers are|does not do on numbers"):
-        certify(Drowned(size=size, what=what), CONVEX, potential="search")
-
-
-@pytest.mark.parametrize(("base", "n"), [(InTheMiddle, N), (InACohort, N), (InACohort, 200_001)])
-def test_a_likely_outcome_is_tried_on_arrays(base, n):
-    with pytest.raises(Refusal, match="does not do on numbers"):
-        certify(base(), replace(CONVEX, n=n), potential="search")
-
-
-@pytest.mark.parametrize("n", [N, 1000])
-def test_a_start_may_draw_other_than_steps(n):
-    assert certify(TossedAtFirst(), replace(CONVEX, n=n), potential="search").decrease > 0.1
-
-
-@pytest.mark.parametrize("base", [OfProblem, OfStart, OfChannel])
-def test_a_memory_beside_the_state_has_no_certificate(base):
-    for promise in (contraction, slope):
-        with pytest.raises(Refusal, match="depends on what was done before it"):
-            promise(base())
-
-
-def test_what_a_property_keeps_does_not_change():
-    with pytest.raises(Refusal, match="steps of of property is list"):
-        contraction(OfProperty())
-
-
-@pytest.mark.parametrize("chance", ["a coin", "coins of clients", "a round"])
-def test_probabilities_of_floats_are_those_of_fractions(chance):
-    for promise in (contraction, slope):
-        with pytest.raises(Refusal, match=r"what its numbers are"):
-            promise(LookingAtChances(0.05, chance=chance))
-
-
 @dataclass(frozen=True)
 class GapOfClients:
     def lyapunov(self, m, s, star, setting, problem):
@@ -482,22 +377,6 @@ def test_steps_of_other_flags_or_potentials_make_no_chain(changing, potential, a
         certify_run(steps, CONVEX, potential, "distance")
 
 
-@pytest.mark.long(keep=6)
-@pytest.mark.parametrize("n", [N, 1000])
-@pytest.mark.parametrize("name", [name for name in ASKING if name != "caught: copies of many"])
-def test_what_is_refused_in_a_step_is_refused_though_it_is_caught(name, n):
-    functions = replace(CONVEX, n=n, omega=1.0, alpha_down=0.5)
-    why = r"noise|take part|do not share|reads single entries|one vector|senders|of shape|copies of"
-    with pytest.raises(Refusal, match=why):
-        certify(ASKING[name], functions, potential=AtModel("distance"))
-
-
-def test_a_method_of_a_problem_without_g_does_not_ask_for_it():
-    method = kind("g for nothing", Asking, needs=Needs(), more=REFUSED["g at many points"])()
-    with pytest.raises(Refusal, match="composite = False"):
-        certify(method, CONVEX, potential=AtModel("distance"))
-
-
 @dataclass(frozen=True)
 class Unset(GD):
     """A step with a number that no new instance has."""
@@ -599,109 +478,6 @@ def test_a_certificate_says_that_a_server_is_exact(loss, given):
     method = kind("an exact server", GD, needs=replace(LOSSY, downlink=loss))(0.05)
     setting = Setting.of(method, Quadratic.random(2, 3, mu=1.0, L=10.0))
     assert given in repr(certify(method, FunctionClass.of(setting)))
-
-
-@dataclass(frozen=True)
-class OfArrays:
-    """The distance, of arrays another one."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, m.of(s.x) * (s.x - star.x)), Squares(1.0, s.h - star.h))
-
-
-@dataclass(frozen=True)
-class OfWhat(Remembering):
-    """Gradient descent, of which one part asks what its arrays are."""
-
-    part: str = ""
-
-    name, needs = "of what", Needs(nonconvex=True)
-
-    def of(self, x, part="lyapunov"):
-        return 100.0 if part == self.part and isinstance(x, np.ndarray) else 1.0
-
-    def communicate(self, s, problem, channel):
-        away = 0 * mean(masked(channel.cohort(1), s.h)) if self.part == "step" else 0 * s.x
-        x = s.x - self.gamma * self.of(s.x, "step") * mean(channel.send(problem.grad(s.x))) + away
-        return Memory(channel.broadcast(x), problem.grad(x))
-
-    def model(self, s):
-        return s.x + (self.of(s.x, "model") - 1) * (s.x - mean(s.h))
-
-    def fixed_point(self, problem):
-        h = self.of(problem.x_star, "fixed point") * problem.grad(problem.x_star)
-        return Memory(problem.x_star, h)
-
-
-@pytest.mark.parametrize("n", [N, 1000])
-@pytest.mark.parametrize("part", ["step", "model", "lyapunov", "fixed point"])
-def test_no_part_of_a_method_asks_what_its_arrays_are(part, n):
-    with pytest.raises(Refusal, match="does not do on numbers"):
-        certify(OfWhat(part=part), replace(CONVEX, n=n), potential=OfArrays())
-    if part != "lyapunov":
-        with pytest.raises(Refusal, match="does not do on numbers"):
-            certify_descent(OfWhat(part=part), replace(NONCONVEX, n=n))
-    assert certify(OfWhat(), replace(CONVEX, n=n), potential=OfArrays()).factor < 10
-
-
-TWO_CLASSES = FunctionClass.of_classes(
-    [ClientClass(count, mu=1.0, L=4.0, omega=1.0) for count in (1, 2)]
-)
-
-
-class OfBoth:
-    """The distances of the model and of the memory."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return Squares(1.0, s.x - star.x), Squares(0.01, s.h - star.h)
-
-
-@pytest.mark.parametrize("method", ACROSS.values(), ids=list(ACROSS))
-def test_no_vector_depends_on_who_takes_part_in_another_class(method):
-    with pytest.raises(Refusal, match="which other clients take part"):
-        certify(method, TWO_CLASSES, potential=OfBoth())
-
-
-@pytest.mark.parametrize("method", LEAKED.values(), ids=list(LEAKED))
-def test_nothing_is_made_of_gradients_that_were_not_asked_for(method):
-    with pytest.raises(Refusal, match="clients that are not active"):
-        certify(method, TWO_CLASSES, potential=OfBoth())
-
-
-SINGLE = FunctionClass.of_classes([ClientClass(1, mu=1.0, L=4.0, omega=1.0)] * 3)
-
-
-@pytest.mark.parametrize("method", MIXED.values(), ids=list(MIXED))
-def test_features_have_different_owners(method):
-    """Not even where every client is a class of its own, and may differ from all others."""
-    with pytest.raises(Refusal, match="feature by feature"):
-        certify(method, SINGLE, potential=OfBoth())
-
-
-def test_no_gap_is_at_a_mean_of_owners():
-    assert certify(MixedModel(), SINGLE, potential=OfBoth()).factor < 1
-    with pytest.raises(Refusal, match="feature by feature"):
-        certify(MixedModel(), SINGLE, potential=AtModel("gap"))
-
-
-UNCOMPRESSED = FunctionClass.of_classes([ClientClass(count, mu=1.0, L=4.0) for count in (1, 2)])
-
-
-@pytest.mark.parametrize("name", list(COUPLED))
-def test_local_steps_are_on_the_function_of_a_client(name):
-    with pytest.raises(Refusal, match="local steps are certified along one gradient"):
-        certify(COUPLED[name], UNCOMPRESSED, potential=AtModel("distance"))
-
-
-def test_local_steps_that_begin_the_same_end_where_their_own_function_says():
-    """With h = 1 they end at 0, and with the pull at x/2: x is multiplied by 3/2."""
-    proof = certify(Pulled(), UNCOMPRESSED, potential=AtModel("distance"))
-    assert proof.factor == pytest.approx(9 / 4, rel=0.01)
-
-
-@pytest.mark.parametrize("method", OWN.values(), ids=list(OWN))
-def test_local_steps_of_clients_on_their_own_have_a_certificate(method):
-    assert certify(method, UNCOMPRESSED, potential=AtModel("distance")).factor < 1
 
 
 @pytest.mark.parametrize("drawn", [2, 3])

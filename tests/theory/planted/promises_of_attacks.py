@@ -1,0 +1,28 @@
+"""What is promised of a method that is attacked."""
+
+from certibit.theory.certificates.certify import certify
+from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.function_class import FunctionClass
+
+N = 4
+CONVEX, NONCONVEX = FunctionClass(N, 1.0, 10.0), FunctionClass.nonconvex(N, L=10.0)
+
+
+def contraction(method):
+    return certify(method, CONVEX, potential="search").decrease
+
+
+def descent(method):
+    return certify_descent(method, CONVEX).c
+
+
+def factor(method):
+    return certify_descent(method, CONVEX, measure="potential").c
+
+
+def slope(method):
+    return certify_descent(method, NONCONVEX).c
+
+
+PROMISES = [contraction, descent, factor, slope]
+NEAR_THE_SOLUTION = [promise for promise in PROMISES if promise is not slope]
