@@ -23,7 +23,7 @@ from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
-from certibit.theory.worlds.symbolic.step_outcomes import as_used
+from certibit.theory.worlds.symbolic.step_outcomes import as_used, outcomes_found_once
 
 Weights = Literal["fixed", "free"]
 
@@ -32,6 +32,7 @@ GIVEN_UP = Fraction(1, 10**6)
 
 
 @one_thread()
+@outcomes_found_once()
 def certify(
     method: Method,
     functions: FunctionClass | Setting,

@@ -25,7 +25,7 @@ CLOSE = 1e-7
 GIVEN_UP = 1e-7
 """Relative loss of decrease that is accepted for a form that can be read."""
 
-SHORT = ((1e-2, 3), (1e-3, 4), (1e-4, 6), (1e-6, 8))
+SHORT = ((1e-3, 4), (1e-4, 6), (1e-6, 8))
 """The relative size of entries that are left out of a form, and its digits, tried in turn."""
 
 MOST_CLASSES = 4

@@ -38,6 +38,7 @@ from certibit.theory.worlds.opaque.exact_numbers import (
     rational,
     rationals,
 )
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_found_once
 
 SMALL = (1e-2, 1e-4, 1e-6, 0.0)
 """Relative size of entries that are left out of a form, if next to nothing of c is lost."""
@@ -50,6 +51,7 @@ KEPT = Fraction(9, 10)
 
 
 @one_thread()
+@outcomes_found_once()
 def certify_descent(
     method: Method,
     functions: FunctionClass | Setting,

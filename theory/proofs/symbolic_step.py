@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,7 @@ def symbolic_step(
     natural = natural.without_units()
     try:
         with in_rational_numbers(method.name):
-            premises = Premises(natural, functions, outcomes.patterns)
+            premises = _premises(outcomes)
             kept = premises.relations
             if functions.has_solution:
                 for psi in (potential, *([measure] if measure else [])):
@@ -189,6 +190,12 @@ def symbolic_step(
             f"points of {method.name} that are equal up to rounding differ in rational numbers; "
             "make what is rounded a parameter of its own"
         ) from None
+
+
+@lru_cache(maxsize=1)
+def _premises(outcomes: StepOutcomes) -> Premises:
+    """Return what is proved of a method without units; its outcomes are those of one search."""
+    return Premises(outcomes.natural.without_units(), outcomes.functions, outcomes.patterns)
 
 
 def _check(method: Method, functions: FunctionClass) -> None:

@@ -71,6 +71,8 @@ class Pattern:
 
     def put(self, s: Any, *, tossed: bool = False) -> Any:
         """Return a state with these flags, as of coins if what depends on them is asked for."""
+        if not self.names:
+            return s
         kinds = cells_of_kinds(self.counts)
         columns = [np.array([x]) for x in self.shared]
         columns += list(np.repeat(self.own, list(map(len, self.cells)), axis=0).T)

@@ -1,7 +1,9 @@
 """The outcomes of a step for a class of functions, the method's units, and whether it is linear."""
 
 import math
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -119,6 +121,19 @@ def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
     return drawn if once else functions
 
 
+_LAST: ContextVar[list[StepOutcomes] | None] = ContextVar("last", default=None)
+
+
+@contextmanager
+def outcomes_found_once() -> Iterator[None]:
+    """Find the outcomes of a step once for all potentials that are tried of the same method."""
+    token = _LAST.set(_LAST.get() or [])
+    try:
+        yield
+    finally:
+        _LAST.reset(token)
+
+
 def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
     """Return the outcomes of a step, found anew, as the code of a method may have changed.
 
@@ -127,6 +142,15 @@ def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
     Refusal
         If a parameter of the method is not finite, may change, or is no part of what it equals.
     """
+    last = _LAST.get()
+    if last is not None:
+        if not (last and last[0].method is method and last[0].functions is functions):
+            last[:] = [_outcomes_of(method, functions)]
+        return last[0]
+    return _outcomes_of(method, functions)
+
+
+def _outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
     _require_constant(method)
     again = replace(method)
     if any(getattr(again, name) != getattr(method, name) for name in _parameters(method)):

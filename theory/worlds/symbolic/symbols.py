@@ -320,7 +320,7 @@ class SymbolicProblem:
     def _clients(self, active: Array | int | None) -> NDArray[np.bool_]:
         if active is None or isinstance(active, int):  # all, or how many
             everyone: NDArray[np.bool_] = self.frame.everyone
-            return everyone & (active is None or active > 0)
+            return everyone if active is None or active > 0 else ~everyone
         require_whole(active)
         return contents(active, self.frame.layout)[:, 0, 0]
 
