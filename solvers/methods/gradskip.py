@@ -78,7 +78,7 @@ class GradSkip(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         different = dict(zip(map(id, self.q), self.q, strict=True))  # of many clients, few
-        for q in different.values():
+        for q in {*different.values()}:
             require_probability(f"q_i of {self.name}", q)
 
     @property

@@ -1,7 +1,7 @@
 """The outcomes of a step for a class of functions, the method's units, and whether it is linear."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -83,21 +83,33 @@ class StepOutcomes:
             return in_units_of(self.method, L, chain.from_iterable(walks))
         return in_units(self.method, min(self.functions.n, MANY_CLIENTS), self.functions.L)
 
-    def _read_model(self, s: Any, problem: Any) -> list[Any]:
-        return [self.natural.model(s)]
-
     def require_same_on_numbers(self, seen: Reading) -> None:
         """Refuse a method that does with arrays other than with opaque vectors.
 
         The likeliest outcomes are tried. Of more clients than arrays are made for fewer are taken,
         if the method can be run with fewer; then a potential, which may be of classes, is not read.
         """
-        natural, found, counts = self.natural, self.found, self.functions.counts
         if self.functions.n > MOST_IN_NUMBERS:
-            counts, found, seen = (MANY_CLIENTS,), (), self._read_model
-            with suppress(Refusal, ValueError, IndexError):
-                fewer = with_fewer(self.method, self.functions.n, MANY_CLIENTS)
-                natural, found = replace(natural, inner=fewer), orbits(fewer, MANY_CLIENTS)[0]
+            self._fewer_are_the_same  # noqa: B018  (for any potential)
+        else:
+            self._require_same(self.natural, self.found, self.functions.counts, seen)
+
+    @cached_property
+    def _fewer_are_the_same(self) -> bool:
+        natural, found = self.natural, tuple[Orbit, ...]()
+        with suppress(Refusal, ValueError, IndexError):
+            fewer = with_fewer(self.method, self.functions.n, MANY_CLIENTS)
+            natural, found = replace(natural, inner=fewer), orbits(fewer, MANY_CLIENTS)[0]
+        self._require_same(natural, found, (MANY_CLIENTS,), lambda s, _: [self.natural.model(s)])
+        return True
+
+    def _require_same(
+        self,
+        natural: MethodInUnits,
+        found: Sequence[Orbit],
+        counts: tuple[int, ...],
+        seen: Reading,
+    ) -> None:
         likely = sorted(found, key=lambda one: -abs(rational(one.probability)))[:MOST_OUTCOMES]
         require_same_on_numbers((Representatives(natural, one, counts) for one in likely), seen)
         worlds = Representatives.some(natural.inner, found, counts, self.functions.L)
