@@ -62,7 +62,7 @@ def python(folder, *words):
     return done.stdout
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long
 def test_a_toy_has_few_places_and_is_found_by_its_name(kind, tmp_path):
     assert len(TOYS[kind]) == PLACES[kind]
     folder = copy_with(kind, tmp_path)

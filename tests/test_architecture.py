@@ -157,6 +157,7 @@ def project():
     return modules(ROOT)
 
 
+@pytest.mark.long
 def test_every_folder_is_declared_once(project):
     assert {folder.split(".")[0] for level in LEVELS for folder in level} == set(ROOMS)
     assert undeclared(project, LEVELS) == set()
@@ -185,7 +186,7 @@ def test_the_core_knows_no_extension(project):
     assert known_extensions(project, prefixes, "certibit") == set()
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_the_core_works_without_an_extension(extension, tmp_path):
     """In a copy of the tree from which the extension is removed."""

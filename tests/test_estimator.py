@@ -14,7 +14,7 @@ from certibit.estimator import FederatedLogisticRegression
 FAST = FederatedLogisticRegression(method="agd", compressor=None, tol=1e-4)
 
 
-@pytest.mark.long(keep=14)
+@pytest.mark.long(keep=1)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([FAST, FederatedLogisticRegression()])
 def test_the_contract_of_scikit_learn(estimator, check):
@@ -30,6 +30,7 @@ def test_unscaled_rows_end_with_a_warning():
     assert fitted.n_iter_ <= 2001
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_standardised_rows_are_those_of_scikit_learn(sparse, fit_intercept):

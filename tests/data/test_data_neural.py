@@ -71,6 +71,7 @@ def by_hand(problem, x, client):
     return loss.item(), torch.cat([p.grad.ravel() for p in module.parameters()]).numpy()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", MODULES)
 def test_losses_and_gradients_are_those_of_torch(kind):
     problem = made(kind)

@@ -92,7 +92,7 @@ def check(experiment, path, **options):
     assert_equal(found, expected)
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("wire", [False, True])
 def test_every_method(tmp_path, name, wire):
@@ -125,6 +125,7 @@ def test_noise_and_problems_on_the_run_axis(tmp_path):
     check(experiment, tmp_path / "trace.npz", seeds=[3, 3, 5], budget=budget)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("by_cohort", [False, True])
 def test_new_samples_at_every_gradient(tmp_path, by_cohort):
     """Of runs with rounds at different iterations, where those of one seed share no noise."""

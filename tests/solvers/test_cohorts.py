@@ -238,6 +238,7 @@ class Stopping(Checkpoint):
             raise Stop
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("name", "words"), [("scaffold", None), ("tamuna", None), ("5gcs-cc", "rand-k:2"),
                         ("diana", "rand-k:2@shared")]

@@ -32,7 +32,7 @@ def everything_is_large(monkeypatch):
         yield
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("name", MADE)
 def test_rows_and_gradients_are_those_of_plain_code(monkeypatch, name, again):

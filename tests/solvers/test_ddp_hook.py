@@ -128,7 +128,7 @@ def simulated(problem, options, steps):
     return points, bits
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_processes_train_as_the_simulation_does(case, trained, problem):
     """Bit for bit the same messages, so that the models agree to the rounding of gradients."""

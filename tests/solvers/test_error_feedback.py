@@ -30,7 +30,7 @@ def test_steps_of_normalised_ef21_have_one_length():
     np.testing.assert_allclose(after.x, before.x - 0.01 * direction, rtol=1e-12)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("sent", ["top-k:1", "sign", "identity"])
 def test_normalised_ef21_comes_as_near_as_its_steps_are_long(sent):
     """The gradient estimates follow: where it ends, |grad f| is about L gamma."""

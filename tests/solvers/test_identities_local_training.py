@@ -248,7 +248,7 @@ def test_bits_and_gradients(name):
     assert spent["rounds"].max() == 9
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long
 @pytest.mark.parametrize("p", [0.1, 0.4])
 @pytest.mark.parametrize("q", [0.0, 0.6, 0.95, 1.0])
 def test_gradskip_counts_what_it_evaluates(q, p):
@@ -297,6 +297,7 @@ def test_fedcomgate_with_a_cohort_by_hand():
         run(method, problem, compressor("natural"), strict=True)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("rule", ["published", "damped"])
 @pytest.mark.parametrize("selector", ["rand-k:2", "l1", "natural"])
 def test_published_fedcomgate_diverges_for_large_variance(selector, rule):

@@ -93,7 +93,7 @@ def test_every_library_gives_the_same(case, library):
     assert_same_spending(other.ledger, ours.ledger)
 
 
-@pytest.mark.long(keep=12)
+@pytest.mark.long(keep=1)
 @each_case
 def test_compiled_code_changes_nothing(case):
     """Gradients and messages of any size by compiled code are those of numpy."""

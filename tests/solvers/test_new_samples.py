@@ -283,6 +283,7 @@ def test_all_rows_are_no_sample():
     assert theorem.unmet(method, Setting.of(method, again))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [1, 2])
 def test_samples_of_a_round_are_independent(n):
     """All signs of slots and clients occur: one round of local SGD on f_i = x^2/2 shows them.

@@ -41,6 +41,7 @@ COARSE = Record(ratio=1.3, every=7, accuracies=(ASKED,))
 BUDGET = Budget(rounds=500)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("solved", ["quadratic", "logistic"])
 @pytest.mark.parametrize("name", RUNS)
 def test_bits_to_an_accuracy_are_those_of_its_first_round(name, solved):

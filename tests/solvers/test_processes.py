@@ -73,6 +73,7 @@ def moved(selector, sent, bits):
 SHORT = "quadratic:d=5@9"
 
 
+@pytest.mark.long
 @needs_mpi
 def test_the_run_is_that_of_one_process_and_all_counted_bytes_have_moved():
     case, of_rows = f"locodl,{SHORT},rand-k:2+natural", "gradskip,breast-cancer@9:batch=4,"

@@ -34,7 +34,7 @@ def experiment_of(name, selector):
     return Experiment.of(METHODS[name].parameters(PROBLEM, sent), PROBLEM, sent)
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long
 @pytest.mark.parametrize("runs", [3, RUNS])
 @pytest.mark.parametrize(("name", "selector"), CASES)
 def test_runs_without_extensions_are_the_same(name, selector, runs, monkeypatch):

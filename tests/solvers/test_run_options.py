@@ -40,6 +40,7 @@ def test_runs_start_where_they_are_told():
     assert there.columns["gap"].max() < 1e-28
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("library", ["numpy", *LIBRARIES])
 def test_the_last_model_is_kept_on_request(library):
     method, sent = LoCoDL(gamma=0.1, chi=0.3, rho=0.3, p=0.5, omega=1.0), compressor("rand-k:2")

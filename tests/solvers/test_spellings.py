@@ -227,6 +227,7 @@ def traced(method, size, sent, seeds, fast=False, by_cohort=False):
     return trace.columns, trace.x
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("spelling", range(len(SPELLINGS)), ids=lambda k: SPELLINGS[k].__name__)
 def test_a_step_is_the_same_in_every_spelling(spelling, size):

@@ -58,6 +58,7 @@ def test_runs_with_progress_go_on(times):
     assert trace.final("iteration")[0] > times * PATIENCE / 4
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("limit", ["bits", "rounds", "gradients", "seconds"])
 def test_runs_with_another_limit_go_on_to_it(limit):
     most = {"bits": 64.0 * 5 * 4 * PATIENCE, "seconds": 3600.0}.get(limit, 4 * PATIENCE)

@@ -62,6 +62,7 @@ def test_on_the_command_line(capsys, line):
     assert [told for told in (out + err).splitlines() if ODD.search(told)] == []
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("gamma", [0.0, 0.1, 0.3, -0.1])
 def test_of_certificates_and_chains(gamma):
     functions = FunctionClass(2, 1.0, 10.0)

@@ -240,7 +240,7 @@ BOUNDED = {
 MOST_UNITS = 30.0  # they take a third of it alone on a machine
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.long] * ("many" in name)) for name in BOUNDED],

@@ -208,7 +208,7 @@ def _size(x: Array) -> float:
 
 
 def _times(factor: float, x: Array) -> Array:
-    return x if x.dtype == bool else factor * x
+    return x if factor == 1 or x.dtype == bool else factor * x
 
 
 class _Shown(SimpleNamespace):

@@ -203,6 +203,7 @@ def run_script(folder, imports="", edit="pass", before=""):
 WRITE = "Path('lib/library.py').write_text('FACTOR = 3\\n')"
 
 
+@pytest.mark.long
 def test_a_library_in_a_sibling_folder_counts_and_the_script_does_not(tmp_path):
     assert run_script(tmp_path) == (1, "")
     assert run_script(tmp_path, before="'more'") == (1, "")
@@ -210,7 +211,7 @@ def test_a_library_in_a_sibling_folder_counts_and_the_script_does_not(tmp_path):
     assert run_script(tmp_path) == (2, "")
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "edits", [{"edit": WRITE}, {"before": WRITE}, {"before": "edit()", "edit": WRITE}]
 )

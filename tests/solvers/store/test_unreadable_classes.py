@@ -87,6 +87,7 @@ HOLDERS = {
 }
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
 def test_what_is_held_in_a_field_counts(project, store, hold):
     def path(held):
@@ -112,6 +113,7 @@ def test_what_is_held_in_a_field_counts(project, store, hold):
             path(unreadable)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("read", ["file", "prompt"])
 def test_a_script_is_kept_and_what_is_typed_is_not(tmp_path, read):
     script = tmp_path / "script.py"

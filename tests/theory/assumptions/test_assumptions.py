@@ -248,6 +248,7 @@ def test_units():
         assert replace(functions).in_units(unit).assumptions == (PolyakLojasiewicz(0.5 / unit),)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mu", [0.0, 0.1, 0.3])
 def test_gradient_descent_contracts_under_quasi_strong_convexity(mu):
     """(1 - gamma mu) |x - x*|^2 - 2 gamma (1 - gamma L) (f - f*) bounds it; here gamma L = 1."""

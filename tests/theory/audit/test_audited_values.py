@@ -41,6 +41,7 @@ def values(name):
     return {step.place: values_of(PROOFS[name], step) for step in PROOFS[name].steps}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROOFS)
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
 def test_audited_formulas_have_the_values_that_were_read(name):

@@ -76,7 +76,7 @@ def largest_chi(n, omega, rho, p=0):
     return (1 + 2 * omega) * c
 
 
-@pytest.mark.long(keep=5)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("kappa", "omega"), [(4, Fraction(1, 2)), (100, Fraction(4)), (9, 30)])
 @pytest.mark.parametrize(("n", "rho"), [(1, Fraction(1, 20)), (2, Fraction(1, 10)), *JUST_MANY])
 def test_where_the_hypothesis_of_uneven_weights_just_holds(n, rho, kappa, omega):

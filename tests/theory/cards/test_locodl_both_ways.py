@@ -134,6 +134,7 @@ class Naive(LoCoDLBothWays):
         return ()
 
 
+@pytest.mark.long
 def test_without_the_correction_it_converges_to_another_point():
     """The messages vanish, and the error of the control variates stays what it happened to be."""
     problem, sent = Quadratic.random(3, 8, 1.0, 20.0), compressor("two-way(rand-k:4;rand-k:4)")

@@ -42,6 +42,7 @@ def test_the_theorem_is_tight_at_its_largest_step(name, n, kappa, omega):
     assert proved >= (1 - 2e-4) * (1 - theorem.rate(shorter, where))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", SHARED_MINIMISER)
 def test_unlike_minimisers_are_told_and_not_reached(name):
     unlike = Quadratic.random(3, 4, mu=1.0, L=10.0)
@@ -93,7 +94,7 @@ class Distance:
         return (Squares(1.0, s.x - star.x),)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("kappa", [4.0, 10.0, 100.0])
 def test_several_clients_are_certified_up_to_where_their_messages_may_cancel(kappa):
     """s < 2 sqrt(kappa)/(kappa + 1), the cosine of gradients on either side of x - x*."""

@@ -24,6 +24,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.orbits import orbits
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [1, 87])
 def test_the_largest_step_is_the_theorem_s(n):
     family = FunctionClass(n, 1.0, 20.0)
@@ -32,6 +33,7 @@ def test_the_largest_step_is_the_theorem_s(n):
     assert step == pytest.approx(2 / 20.0, rel=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "kappa"), [("compressed-gd", 100.0), ("ef21", 100.0)])
 def test_a_largest_step_is_found_where_rounding_hides_what_tiny_ones_do(name, kappa):
     """1e-9 of the largest decreases by too little for the solver to tell."""
@@ -47,6 +49,7 @@ def test_a_largest_step_is_found_where_rounding_hides_what_tiny_ones_do(name, ka
     assert gamma < found < 1.5 * gamma
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["scaffnew", "scaffold", "tamuna", "adiana", "locodl", "5gcs-cc"])
 def test_the_cost_of_a_step_is_that_of_a_run(name):
     n, d = 4, 6

@@ -176,6 +176,7 @@ class Damped(EF21PDIANA):
 DAMPED = Damped(0.02, 0.3, 0.8)
 
 
+@pytest.mark.long
 def test_an_unbiased_broadcast_is_certified():
     """No quadratic is worse than what is certified, and with too small an omega one is."""
     problem = Quadratic.random(2, 2, 1.0, 10.0)

@@ -54,6 +54,7 @@ SHARED = compressor("rand-k:2@shared")
 SMOOTHER = FunctionClass.of_classes([ClientClass(1, 1.0, 10.0), ClientClass(2, 1.0, 2.0)])
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("method", "functions", "sent", "said"),
     [

@@ -79,6 +79,7 @@ def test_a_limit_is_between_what_works_and_what_does_not(start):
     assert low < 1 <= high <= low * (1 + 1e-4)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])
 def test_the_step_limit_is_found_from_both_sides(gamma, largest):
     found = largest_step(GD, FunctionClass(3, 1.0, 10.0), gamma)
@@ -140,6 +141,7 @@ def test_families_that_do_not_fit(name, kappa, omega, sent, sentence):
         class_setting(METHODS[name].method, 3, kappa, omega, chosen, 4)
 
 
+@pytest.mark.long
 def test_a_method_of_a_file(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(OWN)
@@ -229,6 +231,7 @@ def test_a_weight_without_bits_is_refused(capsys, words, sentence):
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_step_that_is_too_large_is_told_where_no_compressor_is_drawn():
     """No run of EF-BV is tried for a bias and a variance; the certificate stands all the same."""
     card = METHODS["ef-bv"]

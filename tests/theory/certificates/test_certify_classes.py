@@ -107,7 +107,7 @@ def test_equal_classes_are_one(n, potential):
     assert two.decrease == pytest.approx(one.decrease, rel=1e-7)
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long
 @pytest.mark.parametrize("counts", [(1, 1), (1, 2), (2, 1), (1, 4), (2, 3)])
 def test_classes_toss_coins_of_their_own(counts):
     """Smoother clients of GradSkip skip gradients, and the rate is that of the rough ones."""
@@ -127,6 +127,7 @@ def test_classes_toss_coins_of_their_own(counts):
     assert replace(exact, functions=smoother).verify() == math.inf
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("q", [(0.9, 0.7, 0.8), (1.0, 0.7, 0.2), (0.3, 0.0, 0.6)])
 def test_coins_of_three_classes_lose_nothing(q):
     """All have the same functions, and differ in their coins."""
@@ -136,7 +137,7 @@ def test_coins_of_three_classes_lose_nothing(q):
     assert certify(method, family).decrease == pytest.approx(dense, abs=1e-7)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("counts", [(2, 1), (200_000, 800_000), (500_000, 499_999, 1)], ids=str)
 def test_classes_of_any_size_toss_coins(counts):
     """The rate of GradSkip's theorem is certified, and in rational numbers too."""

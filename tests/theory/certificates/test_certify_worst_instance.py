@@ -32,7 +32,7 @@ def by_rule(name: str, n: int, kappa: float):
     return card.at(where), FunctionClass.of(where)
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("kappa", [5.0, 50.0])
 @pytest.mark.parametrize(
     ("name", "n"),

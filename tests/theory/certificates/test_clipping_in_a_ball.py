@@ -231,6 +231,7 @@ CHAIN = ["chain", *WORDS[1:]]
 OWN = ["--problem", "breast-cancer@9", "--kappa", "50", "--groups", "1"]
 
 
+@pytest.mark.long
 def test_the_command_says_where_it_holds(capsys):
     assert main([*WORDS, "--n", "10", "--kappa", "10", "--alpha", "0.2"]) == 0
     told = " ".join(capsys.readouterr().out.split())
@@ -249,6 +250,7 @@ def test_bits_and_several_steps_by_the_command(capsys):
     assert told["bits"]["measured"] <= told["bits"]["chain"] <= told["bits"]["certificate"]
 
 
+@pytest.mark.long
 def test_the_ball_of_a_problem_is_that_of_its_start(capsys):
     assert main([*WORDS, *OWN, "--json"]) == 0
     problem = select_problem("breast-cancer@9", kappa=50.0)
@@ -256,7 +258,7 @@ def test_the_ball_of_a_problem_is_that_of_its_start(capsys):
     assert json.loads(capsys.readouterr().out)["family"]["alpha"] == alpha
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -61,7 +61,7 @@ def searched(name):
     return certify(*at(name, 10, 100.0, 4.0), potential="search")
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=1)
 @noise
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", FIXED)
@@ -143,7 +143,7 @@ def longest():
     return largest_step(lambda gamma: replace(method, gamma=gamma), FunctionClass.of(where), 1.0)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @noise
 @pytest.mark.parametrize(
     ("of", "accuracy"),
@@ -200,7 +200,7 @@ def on_a_problem(name):
     return 1 - worst_state(Experiment.of(method, problem, sent), METHODS[name].theorems[0])[0]
 
 
-@pytest.mark.long(keep=24)
+@pytest.mark.long(keep=1)
 @noise
 @pytest.mark.parametrize("name", FIXED)
 def test_what_is_factorised_of_a_method_is_the_same(name, seed):

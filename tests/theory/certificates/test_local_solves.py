@@ -135,7 +135,7 @@ def test_clients_that_differ_solve_locally():
     assert math.isfinite(mixed.decrease)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "omega"), [(1, 99.0), (10, 1.0), (100, 0.0), (10**4, 4.0)])
 def test_thousands_of_local_steps_keep_what_is_promised(n, omega):
     """The gradient that they leave is as small as 1e-5 of the first, and is measured so."""

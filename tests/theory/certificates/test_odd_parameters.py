@@ -118,7 +118,7 @@ LOSSLESS = [("ef21", 1.4), ("ef", 3.3), ("compressed-gd", 3.3), ("econtrol", 0.6
 """Methods with contractions, and the decrease of Psi without compression, times kappa: at least."""
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long
 @pytest.mark.parametrize("kappa", [10.0, 1000.0])
 @pytest.mark.parametrize(("name", "least"), LOSSLESS)
 def test_without_compression_error_feedback_is_certified(name, least, kappa):

@@ -35,7 +35,7 @@ def case(name, counts, kappa=100.0):
     return method, FunctionClass.of_classes(classes)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "counts", "gain"),
     [

@@ -40,6 +40,7 @@ def without_theorem(n, kappa):
     return method, own, where
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "kappa"), [(1, 10.0), (5, 100.0)])
 def test_the_search_is_as_good_as_the_published_potential(n, kappa):
     method, own, where = without_theorem(n, kappa)
@@ -48,6 +49,7 @@ def test_the_search_is_as_good_as_the_published_potential(n, kappa):
     assert found.verify() == found.factor
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["fedcomgate", "diana"])
 def test_a_search_of_steps_takes_for_proved_what_is_proved(name):
     """Their forms subtract f - f*, so that no bound of a variance may take the place of a noise."""
@@ -70,7 +72,7 @@ class MyScaffnew(Scaffnew):
     name = "my-scaffnew"
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("own", "published", "setting", "least", "most"),
     [

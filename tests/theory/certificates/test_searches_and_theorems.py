@@ -23,7 +23,6 @@ def at_a_point(name, n, kappa, omega):
     return card.at(where), where
 
 
-@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("point", [(3, 100.0, 4.0), (10, 1000.0, 9.0), (10, 100.0, 4.0)], ids=str)
 @pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
 def test_a_search_never_gives_less_than_the_stated_potential(name, point):
@@ -37,7 +36,7 @@ def test_a_search_never_gives_less_than_the_stated_potential(name, point):
     assert found.verify() == found.factor
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "point"),
     [
@@ -65,6 +64,7 @@ def test_very_near_points_lose_nothing():
     assert certify(method, where, potential="search").decrease >= 2.46889e-4
 
 
+@pytest.mark.long
 def test_the_model_of_one_client_is_no_second_point_for_values():
     """f - f* there proves no more, and more than doubles the inequalities."""
     method, where = at_a_point("locodl", 1, 1000.0, 4.0)
@@ -73,7 +73,7 @@ def test_the_model_of_one_client_is_no_second_point_for_values():
     assert found.decrease >= 0.00108536476 * (1 - 1e-6)  # with the second point
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "point", "gain"),
     [
@@ -98,6 +98,7 @@ def test_values_at_other_points_of_the_state_are_printed():
     assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where)))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [1, 10, 10**6])
 def test_a_potential_with_tiny_parts_loses_no_digits(n):
     """EF21's first has weights of very different sizes where kappa is large."""
@@ -133,7 +134,7 @@ def test_a_search_proves_the_same_for_any_number_of_clients(name):
         assert found[0] == pytest.approx(found[1], rel=1e-3)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "point", "least"),
     [

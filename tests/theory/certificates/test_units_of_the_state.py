@@ -33,6 +33,7 @@ def largest(power, start):
     )
 
 
+@pytest.mark.long
 def test_the_largest_step_is_the_same_in_every_unit_and_from_every_start():
     """Written with e/gamma, a Psi found at one step size proved nothing at others."""
     limits = [largest(power, start) for power, start in ((0, 2e-4), (1, 0.1))]

@@ -43,7 +43,7 @@ def test_one_step_is_the_certificate_of_one_step(name):
     assert chain.decrease == pytest.approx(once.decrease, rel=1e-9)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_longer_chain_is_no_worse_and_no_better_than_the_truth(name):
     before = certify(*by_rule(name)).decrease
@@ -78,6 +78,7 @@ def test_what_is_wanted_at_the_end(measure, steps):
         assert chain.factor <= 10.0 / 2 * known
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["gap", "distance"])
 def test_factors_far_below_the_rounding_of_a_decrease_are_proved(measure):
     """All steps have the same factor: with one for all of them 3e-13 is proved, not 1.9e-19."""
@@ -111,7 +112,7 @@ def changed_link(chain, place, **changes):
     return replace(chain, links=tuple(links))
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["scaffnew", "ef21"])
 def test_a_planted_fault_in_any_link_is_refused(name):
     chain = certify_steps(*by_rule(name), 3)
@@ -139,7 +140,7 @@ def test_values_of_the_next_potential_are_not_negative():
     assert replace(chain, links=(*chain.links[:-1], lower)).verify() == math.inf
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["scaffnew", "ef21", "agd"])
 def test_every_link_is_next_to_its_bound(name):
     chain = certify_steps(*by_rule(name), 16)
@@ -176,7 +177,7 @@ def programme_of(name, kept):
     return ChainProgramme((step,) * 4, first, first, kept)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "kept"), [("diana", 60), ("ef21", 60), ("agd", 60), ("diana", 9)])
 def test_no_other_decrease_of_the_kept_potential_is_better(name, kept):
     """For given d the programme is linear, and the factor of all steps is (1 - d)^kept / t."""
@@ -205,6 +206,7 @@ def test_clients_that_differ():
     assert chain.factor * 0.95 < attained_factor(chain) <= chain.factor
 
 
+@pytest.mark.long
 def test_a_potential_that_grows_in_one_step_may_shrink_in_many():
     """DIANA with a potential whose weight of the shifts is far too small."""
     method, functions = by_rule("diana", kappa=20.0)
@@ -235,6 +237,7 @@ def test_no_steps_are_refused():
         certify_steps(GD(0.1), FunctionClass(2, 1.0, 10.0), 0)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     "chain",
     [

@@ -226,6 +226,7 @@ def test_what_fails_is_printed_beside_the_ten(capsys, own):
     assert "A CHECK FAILS: the server uses only what was sent" in text
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("limit", "value"),
     [("--rounds", "5"), ("--iterations", "7"), ("--gradients", "5"), ("--seconds", "1e-9")],

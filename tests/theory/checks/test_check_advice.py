@@ -159,6 +159,7 @@ def momentum():
     return names["MomentumDIANA"]
 
 
+@pytest.mark.long
 def test_no_false_alarm_on_methods_whose_server_mirrors():
     kind = momentum()
     values = {"gamma": 0.02, "alpha": 0.2, "beta": 0.3}

@@ -44,6 +44,7 @@ def test_no_check_fails(name):
     assert "has stochastic gradients" in found.unpromised
 
 
+@pytest.mark.long
 def test_what_is_about_exact_gradients_is_named():
     """Held against the method, it would fail."""
     method = CARDS["gd"].parameters(ROWS)

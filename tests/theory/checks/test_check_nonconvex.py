@@ -74,6 +74,7 @@ def test_a_descent_that_promises_too_much_is_caught_in_the_worst_case(name, sent
     assert not wrong.holds
 
 
+@pytest.mark.long
 def test_the_worst_descent_is_among_the_checks():
     card, sent = CARDS["ef21"], certibit.compressor("top-k:2")
     method = card.parameters(QUADRATIC, sent)

@@ -70,6 +70,7 @@ def test_theorems_about_runs_do_not_apply_to_stochastic_gradients():
     assert found.unpromised.endswith("does not apply: accelerated gradient descent, convex")
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "theorem"), STATED, ids=lambda one: getattr(one, "title", one))
 def test_convex_theorems_hold_and_are_tight(name, theorem):
     huber, boundary = checked(name, theorem)

@@ -79,6 +79,7 @@ def test_commands_take_it(capsys, own, command):
     assert found["compressor"] == {"name": "random-signs", "omega": 3, "bits": 36}
 
 
+@pytest.mark.long
 def test_compare_and_certify_take_it(capsys, own):
     sent = f"{own()}:RandomSigns"
     assert main(["compare", PROBLEM[0], f"diana+{sent}", "gd", *PROBLEM[1:]]) == 0
@@ -143,6 +144,7 @@ class WrongWhereLarge(TopK):
         return min(1.0, (self.k + (d > 40)) / d)
 
 
+@pytest.mark.long
 def test_constants_are_checked_at_the_size_of_the_problem():
     """The theorem of EF21 was taken at alpha = 0.05, where 0.033 is true, and no check failed."""
     solved = Quadratic.random(4, 60, mu=1.0, L=20.0)

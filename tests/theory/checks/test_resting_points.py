@@ -105,6 +105,7 @@ class ClientsAlone(Method):
 FUNCTIONS = Quadratic.random(3, 4, mu=1.0, L=10.0)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(
     "method", [Still(0.05), MomentumOfTheMessage(0.01), HalfOfTheFeatures(0.05)]
 )

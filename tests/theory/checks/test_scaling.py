@@ -113,6 +113,7 @@ def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     assert (tmp_path / "scaling.txt").read_text() == text
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
 def test_received_bits_count_by_their_weight(weight, tmp_path):
     alone, found = (measured_law(GD, seeds=1, downlink=c) for c in (0.0, weight))

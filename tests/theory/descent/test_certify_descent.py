@@ -100,7 +100,7 @@ SAME = [
 ]
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "constants"), SAME)
 def test_one_class_written_in_other_ways_has_the_same_constant(method, constants):
     functions = FunctionClass.nonconvex(10, L=1.0, **constants)
@@ -136,7 +136,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("name", "theorem", "n", "omega"), PUBLISHED)
 def test_published_constants_are_certified(name, theorem, n, omega):
     setting = where(name, n, omega)
@@ -180,7 +180,7 @@ ATTACKED = [
 CURVATURES = list(combinations_with_replacement([-1.0, 0.0, 0.4, 1.0], 2))
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
 def test_no_quadratic_breaks_a_certificate(method, constants):
     """For two clients; signs of contractions are all tried."""
@@ -192,7 +192,7 @@ def test_no_quadratic_breaks_a_certificate(method, constants):
     assert max(largest_excess(larger, h, signs) for h in CURVATURES for signs in choices) > 1e-3
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
 def test_functions_outside_the_class_break_it(method, constants):
     """A certificate for L = 1 where clients have L = 4: the attack finds what a wrong L hides."""

@@ -23,6 +23,7 @@ def subject(name, sent=None, d=20):
     return card.at(where, card.default_rule(where)), where, FunctionClass.of(where)
 
 
+@pytest.mark.long
 def test_gradient_descent_has_its_best_step():
     """c = gamma (4 - gamma)/4 up to 1/L is largest beyond, at sqrt(4/3)/L."""
     found = cheapest_descent(*subject("gd"), "rounds")

@@ -124,6 +124,7 @@ def test_certified_constants_and_attacks(method, constants, least):
     assert max(largest_excess(proof, (4 * a, 4 * b)) for a, b in CURVATURES) > 1e-3
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("n", "omega", "cohort", "c"),
     [(1, 0.0, 1, 1.0), (1, 9.0, 1, 0.0348), (10, 1.0, 2, 0.202), (1000, 9.0, 1000, 0.728)],
@@ -137,6 +138,7 @@ def test_the_convex_rule_of_5gcs_cc_has_a_descent(n, omega, cohort, c):
     assert proof.c * where.L == pytest.approx(c, rel=5e-3)
 
 
+@pytest.mark.long
 def test_what_is_changed_is_no_proof():
     proof = certify_descent(MARINA(0.3, 0.3), FunctionClass(4, 0.0, 1.0, omega=2.0))
     assert proof.verify() == proof.c
@@ -195,6 +197,7 @@ def test_the_largest_step_of_gradient_descent():
     assert found == pytest.approx(2.0, rel=2e-2)
 
 
+@pytest.mark.long
 def test_misfits_are_refused():
     functions = FunctionClass(3, 0.0, 1.0, omega=4.0, alpha=0.5)
     for noise in (None, GradientNoise()):

@@ -76,7 +76,7 @@ LIMITS = {
 }
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "n"), [*product(LIMITS, [1, 3])])
 def test_a_corner_is_the_class_of_its_limit(name, n):
     method, corner, limit = LIMITS[name]

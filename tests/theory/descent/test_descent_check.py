@@ -148,6 +148,7 @@ class Faulty(EF21):
         return replace(after, g=2 * after.g - s.g, g_mean=2 * after.g_mean - s.g_mean)
 
 
+@pytest.mark.long
 def test_check_sees_a_message_that_is_added_twice():
     functions, sent = problem("breast-cancer@9:nonconvex"), compressor("top-k:2")
     card = CARDS["ef21"]

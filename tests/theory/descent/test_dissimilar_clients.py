@@ -45,6 +45,7 @@ def test_the_number_zeta_is_only_a_weight():
     assert first / 8.5 < shorter < first / 6
 
 
+@pytest.mark.long
 def test_noise_and_dissimilarity_are_told_apart():
     """A large zeta counts more where e + zeta^2 e' is minimised."""
     small, large = (
@@ -60,7 +61,7 @@ def test_noise_and_dissimilarity_are_told_apart():
     assert promise.rounds_to(0.1, zeta_squared=0.0) == 1 / (promise.c * 0.1)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("n", [2, 3])
 def test_no_quadratic_breaks_a_certificate(n):
     """Clients whose stationary points are apart; a certificate for zeta = 0 is broken by them."""

@@ -103,7 +103,7 @@ ATTACKED = [
 ]
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("method", "constants", "n"), ATTACKED)
 def test_no_quadratic_breaks_a_certificate(method, constants, n):
     proof = certify_descent(method, noisy(n, **constants))

@@ -56,7 +56,7 @@ def test_published_factors_are_certified_without_convexity(name, n):
 ATTACKED = [(EF21(0.2), {"alpha": 0.5}), (MARINA(0.3, 0.3), {"omega": 2.0}), (GD(1.2), {})]
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
 def test_no_drawn_quadratic_breaks_a_factor(method, constants):
     mu = 0.2

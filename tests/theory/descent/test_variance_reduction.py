@@ -38,6 +38,7 @@ POINTS = [
 ]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "options", "n", "omega"), POINTS)
 def test_published_constants_are_those_of_their_potential(name, options, n, omega):
     """With the Psi of the theorem at its largest step c is gamma/2 and no more; e = 0."""
@@ -54,7 +55,7 @@ def test_published_constants_are_those_of_their_potential(name, options, n, omeg
     assert (best.verify(), best.e) == (best.c, 0.0)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("p", [0.1, 0.4])
 def test_more_smoothness_of_samples_is_worse(p):
     found = [certify_descent(PAGE(0.1, p), sampled(3, change)).c for change in (0.0, 0.5, 1.0)]

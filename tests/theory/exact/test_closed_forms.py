@@ -16,7 +16,7 @@ from certibit.theory.formulas.error_feedback import best_feedback_factor, best_f
 FORMS = [EF_FORM, EF21_FORM, DIANA_FORM, LOCODL_FORM]
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_a_form_holds_at_all_its_points(form):
     """For one client, for two and for a thousand, without a tolerance."""
@@ -38,7 +38,7 @@ def test_a_little_more_is_not_proved(form):
     assert replace(proof, method=longer).verify() == math.inf
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("form", [EF_FORM, EF21_FORM], ids=lambda form: form.name)
 def test_no_potential_that_is_found_is_better(form):
     for n, kappa, s in form.points[2:12:4]:
@@ -80,6 +80,7 @@ def attained_polynomial(rho, step, h, s):
     return (rho - s) ** 2 - trace**2 * rho
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", [EF_FORM, EF21_FORM], ids=lambda form: form.name)
 def test_the_form_is_attained(form):
     """In rational numbers, for all potentials: at mu and at L, and not with another step."""
@@ -103,6 +104,7 @@ def test_the_form_is_attained(form):
             assert min(ends) < 0  # the factor of one of them is larger
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("point", DIANA_FORM.points[::2], ids=str)
 def test_dianas_best_step_is_the_best(point):
     """With the best weights of its potential, a step that is 2 % off is slower."""

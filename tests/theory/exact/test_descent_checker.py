@@ -37,7 +37,7 @@ def descent(name, label):
     return json.loads(written(name, label))["proof"]
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("name", "label"), ASKED)
 def test_the_checker_accepts_what_is_written(name, label):
     assert check_proof.check(descent(name, label)) == ""
@@ -112,7 +112,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.long(keep=12)
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("name", "label", "where", "change"), CHANGES)
 def test_the_checker_refuses_what_is_changed(name, label, where, change):
     file = descent(name, label)
@@ -318,6 +318,7 @@ FORGED = [
 ]  # fmt: skip
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("forge", FORGED)
 def test_what_is_forged_is_refused(forge):
     assert refused(check_proof, forge())

@@ -44,7 +44,6 @@ def proof_of(name):
     return certify(card.at(where), FunctionClass.of(where))
 
 
-@pytest.mark.long(keep=1)
 @KERNEL
 @pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", *OTHERS])
 def test_the_kernel_accepts_a_proof(name, tmp_path):
@@ -82,14 +81,14 @@ PLANTED = {
 }
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @KERNEL
 @pytest.mark.parametrize("planted", PLANTED)
 def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
     assert "Unable to unify" in refusal(rocq_proof(PLANTED[planted](proof_of("diana"))), tmp_path)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @KERNEL
 @pytest.mark.parametrize(
     ("case", "field", "change"),
@@ -119,14 +118,14 @@ def test_the_kernel_refuses_a_changed_file(case, field, change, tmp_path):
 
 
 @KERNEL
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "label"), ASKED)
 def test_the_kernel_accepts_a_descent(name, label, tmp_path):
     assert refusal(rocq_proof(descent_of(name, label)), tmp_path) == ""
 
 
 @KERNEL
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("case", "old", "new"),
     [

@@ -31,7 +31,7 @@ def test_gradient_descent_is_exact(gamma):
     assert 1 - slowest_decrease(GD(gamma), functions) == pytest.approx(expected)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "rule", "setting", "gap"),
     [

@@ -40,6 +40,7 @@ def test_a_potential_that_is_no_form_of_the_state_is_refused(vectors, sentence):
         certify(GD(0.05), FunctionClass(3, 1.0, 10.0), potential=potential(vectors))
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", FIVE)
 def test_a_check_promises_nothing_of_it(name):
     attack = BY_NAME[name]
@@ -51,6 +52,7 @@ def test_a_check_promises_nothing_of_it(name):
 TOP, DRAWN = compressor("top-k:1"), compressor("scaled(rand-k:1)")
 
 
+@pytest.mark.long(keep=1)
 def test_two_contractions_are_equal_only_of_compressors_that_draw_nothing():
     """The certificate says so where it says something, and is then that of EF21 itself."""
     method, settings = TwiceEF21(0.0025), []

@@ -106,6 +106,7 @@ def test_local_steps_that_begin_the_same_end_where_their_own_function_says():
     assert proof.factor == pytest.approx(9 / 4, rel=0.01)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("method", OWN.values(), ids=list(OWN))
 def test_local_steps_of_clients_on_their_own_have_a_certificate(method):
     assert certify(method, UNCOMPRESSED, potential=AtModel("distance")).factor < 1

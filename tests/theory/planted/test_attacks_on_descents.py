@@ -9,6 +9,7 @@ from attacks_on_descents import ATTACKS_ON_DESCENTS, Corrected, attack, smooth
 from certibit.solvers.authoring import mean
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("attack", ATTACKS_ON_DESCENTS, ids=lambda attack: attack.name)
 def test_an_attack_is_refused_or_gets_a_true_constant(attack):
     answer, fails = attack.answer()

@@ -56,6 +56,7 @@ def test_a_likely_outcome_is_tried_on_arrays(base, n):
         certify(base(), replace(CONVEX, n=n), potential="search")
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [N, 1000])
 def test_a_start_may_draw_other_than_steps(n):
     assert certify(TossedAtFirst(), replace(CONVEX, n=n), potential="search").decrease > 0.1

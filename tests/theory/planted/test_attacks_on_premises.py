@@ -51,7 +51,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 
-@pytest.mark.long(keep=16)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 @pytest.mark.parametrize("name", [name for name in ATTACKS if not name.startswith("rest")])
 def test_nothing_is_promised_of_an_attack(name, promise):
@@ -70,6 +70,7 @@ def test_nothing_is_promised_of_a_method_that_rests_elsewhere(name, promise):
         promise(ATTACKS[name])
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("method", FORGETFUL.values(), ids=list(FORGETFUL))
 def test_what_is_remembered_of_some_is_certified_as_it_is(method):
     """Not faster than what second moments on quadratics do, and without the broken relation."""
@@ -77,7 +78,7 @@ def test_what_is_remembered_of_some_is_certified_as_it_is(method):
     assert 0 < proof.decrease <= slowest_decrease(method, CONVEX) * (1 + 1e-9)
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 @pytest.mark.parametrize("name", list(HONEST))
 def test_an_honest_method_has_the_certificates_of_gradient_descent(name, promise):
@@ -206,7 +207,7 @@ def factor_of_squares(method, n):
     return found.factor
 
 
-@pytest.mark.long(keep=5)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [3, 8, 100, 1000])
 @pytest.mark.parametrize("name", HEADS)
 def test_no_number_of_heads_is_missed(name, n):

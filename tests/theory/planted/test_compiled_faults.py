@@ -31,20 +31,20 @@ def failing(subject):
             yield verdict.advice
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("subject", dict.fromkeys(fault.subject for fault in COMPILED_FAULTS))
 def test_right_code_is_as_plain(subject):
     assert not list(failing(subject))
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("fault", COMPILED_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_of_compiled_code_is_caught(fault):
     with compiled_from(fault):
         assert next(failing(fault.subject), None)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("fault", REACHED_BY_COMPILED_CODE, ids=lambda fault: fault.name)
 def test_a_fault_beside_compiled_code_is_caught(fault):
     with planted(fault, compiled=True):

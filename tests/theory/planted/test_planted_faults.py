@@ -161,7 +161,7 @@ def test_every_fault_changes_what_stands_in_its_module():
         compile(wrong, one.module, "exec")
 
 
-@pytest.mark.long(keep=27)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_fault_is_caught(fault):
     """The recorded part is enough; where none is recorded, some part must catch it."""
@@ -202,20 +202,19 @@ def cases_of_false_alarms() -> Iterator[object]:
         yield pytest.param(place, seed, marks=marks, id=f"{SUBJECTS[place]}-{seed}")
 
 
-@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("place", "seed"), list(cases_of_false_alarms()))
 def test_no_check_fails_on_correct_code(place, seed):
     assert not list(alarms_of(place, seed))
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long
 @pytest.mark.parametrize("named", ["proofs", *(name for name, _ in problem_parts())])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_check_of_problems_and_proofs_fails_on_correct_code(seed, named):
     assert not list(alarms_of_problems(seed, named))
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("subject", sorted({fault.subject[:2] for fault in SAMPLE_FAULTS}, key=str))
 def test_no_check_with_samples_fails_on_correct_code(subject):
     assert [verdict for verdict in sampled(*subject) if not verdict.holds] == []

@@ -179,6 +179,7 @@ def test_a_correct_own_problem_passes():
     assert all(v.advice for v in verdicts)
 
 
+@pytest.mark.long
 def test_check_examines_the_problem():
     found = check(GD(0.1), own(HalfGradient), seeds=1)
     assert not found.holds

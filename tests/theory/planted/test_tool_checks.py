@@ -33,7 +33,7 @@ def test_masks_that_are_miscounted_are_seen(module, right, wrong, told):
     assert told in found.advice
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
 def test_nothing_fails_on_what_is_right(name):
     assert [each.advice for each in trace_checks(*small_experiment(name)) if not each.holds] == []

@@ -90,7 +90,6 @@ def rows(name: str) -> Iterator[Verdict]:
     yield from filter(None, (tight_promise(theorem, card) for theorem in card.theorems))
 
 
-@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
 def test_every_card_is_as_it_is_written(name):
     found = list(rows(name))
@@ -99,7 +98,7 @@ def test_every_card_is_as_it_is_written(name):
         assert sum(verdict.points for verdict in found) >= 4
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long
 @pytest.mark.parametrize(("missed", "row"), CASES, ids=[fault.name for fault, _ in CASES])
 def test_a_weakened_theorem_is_seen(missed, row):
     with planted(missed):

@@ -149,6 +149,7 @@ def test_the_file_is_accepted_and_a_forged_one_refused(method):
     assert (check_clipped.check(file) != "") == (method.I > 1)
 
 
+@pytest.mark.long
 def test_what_is_known_of_both_sides():
     """A function attains no less than is certified; its clients are alike."""
     account = clipped_account(EPISODE(0.01, 0.01, 4), RelaxedFunctions(1.0, 1.0, 4, 0.0, 0.5, 1.0))

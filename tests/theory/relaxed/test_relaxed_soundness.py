@@ -112,6 +112,7 @@ def test_functions_of_the_class_keep_the_promise(shape, kind):
         assert (fallen >= promised * (1 - 1e-9) - rounding).all()
 
 
+@pytest.mark.long
 def test_random_constants_and_parameters():
     """No certificate is above what the extremal function attains, and each holds anew."""
     generator = np.random.default_rng(1)
@@ -134,6 +135,7 @@ def test_random_constants_and_parameters():
 NOISY = [ClippedSGD, NaiveParallelClip, ClippedMinibatchSGD, EPISODE]
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("kind", NOISY)
 @pytest.mark.parametrize("part", [0.02, 0.2])
 def test_noise_keeps_the_promise_in_the_mean(kind, part):

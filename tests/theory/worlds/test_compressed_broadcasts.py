@@ -83,6 +83,7 @@ def test_the_expectation_is_what_is_sampled(name, selector, exact):
     assert found.factor <= theorem.rate(experiment.method, Setting.at(experiment)) + 1e-12
 
 
+@pytest.mark.long
 def test_a_natural_broadcast_is_checked(capsys):
     words = ["check", "quadratic:d=6@3", "locodl-both-ways", "two-way(rand-k:2;natural)"]
     assert main([*words, "--kappa", "5", "--until", "1e-2", "--seeds", "2"]) == 0

@@ -71,6 +71,7 @@ class AverageOfHeads(GradSkip):
         return replace(s, x=s.x - step - masked(heads, mean_of_clients(masked(heads, step))))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [3, 1000])
 def test_coins_that_are_not_added_up_have_true_numbers(n):
     """A quadratic form of what they do is of degree 4 in the number of heads."""

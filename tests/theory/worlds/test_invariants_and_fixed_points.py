@@ -117,7 +117,7 @@ def test_many_clients():
     assert formulas(tamuna, 500) == {"+1 mean h"}
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "options"), [("diana", {}), ("scaffold", {"m": 10**4})])
 def test_of_many_clients_it_is_found_on_few(name, options, unit):
     card = METHODS[name]
@@ -187,7 +187,7 @@ STATING = [
 ]
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", STATING)
 def test_symbols_see_the_same(name):
     """What the unknowns of a certificate may be is the same with what is stated and what is found.

@@ -176,6 +176,7 @@ def test_client_sampling_has_exact_moments(name, m):
     check_forms(method, family, view, 1)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("n", "q"), [(1, 0.3), (2, 0.6), (3, 0.3), (4, 0.9), (5, 0.3), (7, 0.8)])
 def test_client_coins_have_exact_moments(n, q):
     """Three numbers of heads stand for all."""

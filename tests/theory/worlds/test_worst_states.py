@@ -57,7 +57,7 @@ def test_unit_errors_are_worth_all_outcomes(name):
 TIGHT = ["diana", "ef21", "ef21p-diana", "fedcomgate", "gd", "locodl", "marina", "scaffnew"]
 
 
-@pytest.mark.long(keep=5)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("kappa", [10.0, 1e4])
 @pytest.mark.parametrize("name", TIGHT)
 def test_the_worst_state_of_the_drawn_quadratic_attains_the_certificate(name, kappa):
