@@ -1,13 +1,71 @@
 """A ledger that counts one thing wrongly is seen by the accounts alone."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
 
+from certibit.data.arrays import Array
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.backend import mean, total
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Method, Needs
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.theory.catalogue.catalogue import parameters
 from certibit.theory.checks.channel.accounts import accounts
+
+PROBLEM_OF_SOME = Quadratic.random(4, 3, 1.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Model:
+    """The state of a method: its model."""
+
+    x: Array
+
+
+@dataclass(frozen=True)
+class OfSome(Method):
+    """A method whose counted gradients are those of m clients."""
+
+    gamma: float = 0.01
+    m: int = 2
+    name: ClassVar[str] = "of some"
+    needs: ClassVar[Needs] = Needs()
+
+    def start(self, x, problem, channel):
+        return Model(x)
+
+    def communicate(self, s, problem, channel):
+        return Model(channel.broadcast(s.x - self.gamma * self.step(s.x, problem, channel)))
+
+    def step(self, x, problem, channel):
+        g = problem.grad(x, active=self.m)
+        return total(channel.send(g, channel.cohort(self.m))) / self.m
+
+
+class OfAll(OfSome):
+    """Gradients of all clients, of which one is counted."""
+
+    def step(self, x, problem, channel):
+        return mean(channel.send(problem.grad(x, active=1)))
+
+
+class OfMore(OfSome):
+    """A cohort sends a mean that contains the gradients of the others."""
+
+    def step(self, x, problem, channel):
+        g = problem.grad(x, active=self.m)
+        return total(channel.send(g - 0.1 * mean(g), channel.cohort(self.m))) / self.m
+
+
+@pytest.mark.parametrize(("method", "holds"), [(OfSome, True), (OfAll, False), (OfMore, False)])
+def test_gradients_are_of_clients_that_take_part(method, holds):
+    verdict = accounts(Experiment.of(method(), PROBLEM_OF_SOME))
+    assert verdict.holds is holds
+    assert holds or "gradients of more clients are used than are counted" in verdict.advice
+
 
 PROBLEM, SENT = Quadratic.random(3, 4, 1.0, 10.0), compressor("rand-k:2")
 EXPERIMENT = Experiment.of(parameters("diana", PROBLEM, SENT), PROBLEM, SENT)

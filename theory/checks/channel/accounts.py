@@ -17,7 +17,7 @@ from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.theory.checks.channel.walk import Wrapped, difference, size, with_pace
+from certibit.theory.checks.channel.walk import EXACT, Wrapped, difference, size, with_pace
 from certibit.theory.verdict import Verdict, worst_of
 
 _PACE = Every(5)
@@ -56,6 +56,8 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         (sum(map(bool, told)), f"{next(filter(None, told), '')} depends on gradients that were not "
          "sent, and so tells the receiver of them for nothing"),
         (not agrees, "a run whose messages are sent as bytes ends in another state"),
+        (_uses_others(experiment, seed),
+         "gradients of more clients are used than are counted and take part in the round"),
     ]  # fmt: skip
     _, what = worst_of(found)
     advice = f"In three rounds {what}: look at what communicate sends, at masks and cohorts."
@@ -64,11 +66,38 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
 
 def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
     """Return the state after three rounds."""
+    *_, (state, _) = _iterations(experiment, oracle, channel)
+    return state
+
+
+def _iterations(
+    experiment: ConvexExperiment, oracle: Any, channel: Any
+) -> Iterator[tuple[Any, bool]]:
+    """Yield the states of three rounds, and whether a round is over."""
     method = experiment.method
     state = method.start(channel.template, oracle, channel)
+    yield state, True
     for iteration in range(1, 3 * _PACE.iterations + 1):
-        state, _ = advance(method, state, oracle, channel, iteration)
-    return state
+        state, talking = advance(method, state, oracle, channel, iteration)
+        yield state, bool(talking.any())
+
+
+def _uses_others(experiment: ConvexExperiment, seed: int) -> bool:
+    """Whether a state depends on gradients of clients that are not in the cohort of a round.
+
+    Where a method says how many clients evaluate gradients, they are those of the cohort.
+    """
+    ends, taking_part = [], list[Array]()
+    for changed in (False, True):
+        channel, oracle = simulated_world(experiment, [seed])
+        cohorts = _Cohorts(with_pace(channel, _PACE))
+        counted = _OfSome(oracle, iter(taking_part) if changed else None)
+        for end, over in _iterations(experiment, counted, cohorts):  # noqa: B007
+            if over and not changed:
+                taking_part += [cohorts.drawn] * counted.calls
+                cohorts.drawn, counted.calls = np.zeros((experiment.n, 1, 1), dtype=bool), 0
+        ends.append(end)
+    return difference(*ends) > EXACT * (1 + size(ends[0]))
 
 
 _CHANGES: tuple[Callable[[Array], Array], ...] = (
@@ -208,6 +237,36 @@ class _Scales(Wrapped):
         layout.encode(compressor.message(v, uniforms))
         self.down += self.inner.n * layout.bits
         return self._called("broadcast", v, self.inner.downlink(v))
+
+
+class _Cohorts(Wrapped):
+    """A channel of which it is known who takes part in a round."""
+
+    def __init__(self, inner: Channel) -> None:
+        super().__init__(inner)
+        self.drawn = np.zeros((inner.n, 1, 1), dtype=bool)
+
+    def cohort(self, m: int) -> Array:
+        mask = self.inner.cohort(m)
+        self.drawn = self.drawn | mask
+        return mask
+
+
+class _OfSome(Wrapped):
+    """Gradients of a number of clients: those of clients that do not take part may be changed."""
+
+    def __init__(self, inner: Oracle, taking_part: Iterator[Array] | None) -> None:
+        super().__init__(inner)
+        self.calls, self.taking_part = 0, taking_part
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        g = self.inner.grad(x, active=active, sample=sample)
+        if not isinstance(active, int) or active >= self.inner.n:
+            return g
+        self.calls += 1
+        if self.taking_part is None:
+            return g
+        return np.where(next(self.taking_part), g, g + 1 + np.abs(g))
 
 
 class _Counter(Wrapped):
