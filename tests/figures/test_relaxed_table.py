@@ -10,7 +10,7 @@ from certibit.figures.certified.classes import relaxed_table
 from certibit.figures.certified.classes.relaxed_table import fewer_rounds, relaxed_row
 from certibit.theory.catalogue.catalogue import CARDS
 
-PAGE = Path(certibit.__file__).parents[1] / "docs/relaxed-smoothness.md"
+PAGE = Path(certibit.__file__).parents[1] / "docs/certified.md"
 
 
 @pytest.mark.long

@@ -152,8 +152,8 @@ def parameters_of(method):
 
 
 def momentum():
-    """Return the method of docs/certify-your-method.md."""
-    text = (DOCS / "certify-your-method.md").read_text(encoding="utf-8")
+    """Return the method of docs/certify.md."""
+    text = (DOCS / "certify.md").read_text(encoding="utf-8")
     names = {"__name__": "page"}
     exec(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[0], names)
     return names["MomentumDIANA"]

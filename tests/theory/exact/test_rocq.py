@@ -175,7 +175,7 @@ def test_a_name_that_rocq_does_not_read_is_refused_at_once(name, better, tmp_pat
 @KERNEL
 def test_the_kernel_accepts_the_file_of_the_page(tmp_path):
     """Under the name that it has there."""
-    page = Path(__file__).parents[3].joinpath("docs/certify-your-method.md").read_text("utf-8")
+    page = Path(__file__).parents[3].joinpath("docs/certify.md").read_text("utf-8")
     (name,) = re.findall(r"`coqc (.*?)`", page)
     write_certificate(proof_of("gd"), tmp_path / name)
     subprocess.run([*COMMAND, name], cwd=tmp_path, check=True, capture_output=True)
