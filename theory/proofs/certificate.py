@@ -143,7 +143,8 @@ class Certificate:
     def holds_for(self, step: RationalStep, *, linked: bool = False) -> bool:
         """Whether the multipliers prove the decrease of a step, and that Psi >= 0.
 
-        A Psi with weights after the step, in a link of a chain, may be negative.
+        The weights of Psi+, in a link of a chain, may be negative; alone, such a link must have a
+        Psi+ that is a sum of squares and function values, of which variances are bounds.
         """
         weights, following = self.exact_weights
         now, _ = step.psi(weights)
@@ -154,7 +155,8 @@ class Certificate:
                 replace(step, measured=(now,))
             )
         multipliers = {name: rational(y) for name, y in self.multipliers.items()}
-        return not self.with_noises and holds(
+        bounded = linked or step.psi(following or weights)[0].is_positive
+        return (bounded and not self.with_noises) and holds(
             step, weights, rational(self.exact), multipliers, following
         )
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -32,13 +32,15 @@ from attacks_on_premises import (
 )
 from promises_of_attacks import CONVEX, NEAR_THE_SOLUTION, PROMISES, N, contraction, descent
 
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Needs, copies, masked, mean
+from certibit.solvers.method import Method
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
-from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.certify import certify, proof_of_step
 from certibit.theory.chains.certify_steps import certify_run
 from certibit.theory.chains.chain import Chain
 from certibit.theory.descent.certify_descent import certify_descent
@@ -46,6 +48,7 @@ from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Squares
 from certibit.theory.proofs.premises import Premises
+from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
@@ -392,6 +395,32 @@ def test_what_a_new_instance_does_not_have_is_no_parameter():
         certify(method, CONVEX)
 
 
+@dataclass(frozen=True)
+class ErrorInState(Method):
+    """A method that keeps the errors of its messages, with a Psi of its model and their mean."""
+
+    gamma: float
+    name: ClassVar[str] = "error in state"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", shared_minimiser=True)
+
+    def start(self, x, problem, channel):
+        return Told(x, copies(0 * x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        g = problem.grad(s.x)
+        x = channel.broadcast(s.x - self.gamma * mean(channel.send(g)))
+        return Told(x, g - channel.uplink(g))
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return Squares(1.0, s.x - star.x), Squares(1.0, mean(s.h))
+
+
+@dataclass(frozen=True)
+class Told:
+    x: Array
+    h: Array
+
+
 @pytest.mark.parametrize("weight", [-1.0, 0.0])
 @pytest.mark.parametrize("named", [False, True])
 def test_no_certificate_is_made_by_hand(weight, named):
@@ -413,8 +442,20 @@ def test_no_chain_is_about_a_potential_below_0():
     down = {"exact": Fraction(1), "multipliers": {}}
     ends = ((-1.0,), (-2.0,)), ((-2.0,), (-1.0,))
     links = tuple(replace(proof, weights=a, following=b, **down) for a, b in ends)
-    assert [link.verify() for link in links] == [0.0, 0.0]
+    assert all(link.holds_for(link.step, linked=True) for link in links)
+    assert [link.verify() for link in links] == [np.inf, np.inf]
     assert Chain(links, (1, 1)).verify() == np.inf
+
+
+@pytest.mark.parametrize("joint", [None, 1.0])
+def test_no_link_alone_bounds_a_negative_variance(joint):
+    """A bound of E|mean h+|^2 from above bounds -E|mean h+|^2 from below."""
+    functions = FunctionClass(2, 1.0, 4.0, omega=1.0, omega_joint=joint)
+    method, potential = ErrorInState(0.1), ErrorInState(0.1)
+    step = RationalStep.of(method, functions, potential)
+    link = proof_of_step(step, method, functions, potential, (1.0, 0.0), (0.0, -1.0))
+    assert link.holds_for(step, linked=True)
+    assert link.verify() == np.inf
 
 
 @pytest.mark.parametrize("excess", [0, 1, 2**-60])
