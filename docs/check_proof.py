@@ -156,6 +156,22 @@ def local_end(file, one, steps):
     return [*known, x, g]
 
 
+def used(file):
+    """Return all inequalities that a file uses: of the step, of Psi, and of the start."""
+    starting = file["start"]["inequalities"] if file["solution"] and file["measure"] else []
+    return file["inequalities"] + file["below"] + starting
+
+
+def local_solves(file):
+    """Return the inequalities of local steps, each once, without their multipliers."""
+    found = []
+    for one in used(file):
+        own = {name: value for name, value in one.items() if name != "multiplier"}
+        if "steps" in own and own not in found:
+            found.append(own)
+    return found
+
+
 def form(file, blocks, values=None, variance=0, zeta=0):
     """Return blocks with coefficients of the function values, of sigma^2 and of zeta^2."""
     return [blocks, values or [0] * len(file["psi"]["values"]), variance, zeta]
@@ -382,8 +398,10 @@ def require_sense(file):
     losses = [(one, one[law]) for one in file["messages"] for law in set(one) & set(LAWS)]
     assert len(losses) == len(file["messages"])
     drawn = [(one["class"], unknown, [one["vector"]]) for one, unknown in losses]
-    solves = [(one, one["steps"]) for one in file["inequalities"] if "steps" in one]
-    drawn += [(one["class"], own["end"], local_end(file, one, own)) for one, own in solves]
+    drawn += [
+        (one["class"], one["steps"]["end"], local_end(file, one, one["steps"]))
+        for one in local_solves(file)
+    ]
     state, count = [file["psi"], file.get("start", file)["psi"]], len(file["psi"]["values"])
     for places in file["measure"].values():
         state.append(file["psi"] | {"values": [j in places for j in range(count)]})
@@ -396,9 +414,9 @@ def require_sense(file):
     assert all(file["messages"][i]["class"] == kind for kind, i in pairs)
 
 
-def proved(file, left, used, equalities=()):
+def proved(file, left, known, equalities=()):
     """Whether a form minus multiples is a sum of squares without a function value."""
-    terms = [(-one["multiplier"], inequality(file, one)) for one in used]
+    terms = [(-one["multiplier"], inequality(file, one)) for one in known]
     terms += [(-one["multiplier"], vanishing(file, one)) for one in equalities]
     blocks, values, *constants = total((1, left), *terms)
     return not any(values) and min(constants) >= 0 and all(map(positive, blocks))
@@ -407,12 +425,12 @@ def proved(file, left, used, equalities=()):
 def plain(file, form):
     """Whether a form is a sum of squares and values, each at least what the solution says of it."""
     values, known = form[1], len(form[1])
-    used = [
+    terms = [
         {"multiplier": value, "class": one["class"], "from": [j], "to": [known + one["class"]]}
         for j, (value, one) in enumerate(zip(values, file["evaluations"]))
         if value
     ]
-    return file["solution"] and min(values, default=0) >= 0 and proved(file, form, used)
+    return file["solution"] and min(values, default=0) >= 0 and proved(file, form, terms)
 
 
 def check(file):
@@ -423,9 +441,7 @@ def check(file):
     psi, after = (form(file, file[at]["blocks"], file[at]["values"]) for at in ("psi", "expected"))
     nothing, variance = total((0, psi[0])), file["expected"]["variance"]
     reasons = {
-        "a multiplier is negative": all(
-            one["multiplier"] >= 0 for one in file["inequalities"] + file["below"] + starting
-        ),
+        "a multiplier is negative": all(one["multiplier"] >= 0 for one in used(file)),
         "Psi is 0, of which nothing follows": psi != form(file, nothing),
         "Psi has a negative part": proved(file, psi, file["below"]),
         "E[Psi+] has a negative part": plain(file, after) or not plain(file, psi),
@@ -454,12 +470,12 @@ def told(file):
     noise = f" + {file['e']} sigma^2" if "noise" in file else ""
     noise += f" + {file['d']} zeta^2" * any("zeta" in one for one in file["assumptions"])
     counts, words = file["counts"], []
-    used = {one["class"] for one in file["inequalities"] if "class" in one}
+    known_of = {one["class"] for one in used(file) if "class" in one}
     noisy = {one["class"] for one in file["messages"] if "noise" in one}
     names = [f"{count} client{'s' * (count > 1)}" for count in counts]
-    names += ["g and the server" if len(counts) in used else "the server", "the average"]
+    names += ["g and the server" if len(counts) in known_of else "the server", "the average"]
     for kind, own in enumerate(file["classes"]):
-        known = {"mu": own["mu"], "L": own["L"]} if kind != len(counts) or kind in used else {}
+        known = {"mu": own["mu"], "L": own["L"]} if kind != len(counts) or kind in known_of else {}
         parts = {"alpha": own["alpha"] < 1, "omega": own["omega"] > 0 and kind in noisy}
         known |= {name: own[name] for name, is_told in parts.items() if is_told}
         if known:
@@ -486,7 +502,7 @@ def of_local_steps(file):
     words = "local steps are {number} steps of size {size} on {share} f_i plus a quadratic of "
     words += "curvature {ridge}, with the gradients of the file"
     accurate = ", and end where |gradient|^2 <= {ratio} |gradient without the pull {pull}|^2"
-    solves = [one["steps"] for one in file["inequalities"] if "steps" in one]
+    solves = [one["steps"] for one in local_solves(file)]
     return [(words + accurate * (Fraction(x["pull"]) > 0)).format(**x) for x in solves]
 
 

@@ -129,13 +129,22 @@ class FunctionClass:
             )
 
     def _require_all_in_classes(self) -> None:
-        """Refuse a number of clients that is not that of the classes."""
+        """Refuse a number of clients, or constants, that are not those of the classes."""
         count = sum(one.count for one in self.classes)
         if self.classes and count != self.n:
             raise Refusal(
                 f"n = {self.n} is not the number of clients of the classes, {count}; make the "
                 "class with FunctionClass.of_classes"
             )
+        for one in self.classes:
+            kept = self.mu <= one.mu and one.L <= self.L and one.omega <= self.omega
+            if self.alpha is not None and one.alpha is not None:
+                kept = kept and self.alpha <= one.alpha
+            if not kept:
+                raise Refusal(
+                    f"{one!r} is not in the class with mu = {self.mu:g}, L = {self.L:g}, omega = "
+                    f"{self.omega:g} and alpha = {self.alpha}; take FunctionClass.of_classes"
+                )
 
     def _contraction_of(self, bias: float) -> float | None:
         """Return alpha of compressors of a bias and the variance omega; None if it is not above 0.

@@ -122,7 +122,13 @@ class CohortChannel:
 
     def cohort(self, m: int) -> CohortArray:
         """Draw a uniformly random set of m clients, unless it is drawn already; (n, 1, 1) bool."""
+        if self.crowd.asked and m < self.n:
+            raise Refusal(
+                f"a second cohort of {m} clients is drawn in a round; with by_cohort there is one, "
+                "so run this method without it"
+            )
         self.draw(m)
+        self.crowd.asked = True
         inside, outside = np.ones((1, 1, 1), bool), np.zeros((1, 1, 1), bool)
         return CohortArray(self.crowd, inside, outside, True).drawn()
 

@@ -23,6 +23,7 @@ class Crowd:
     def __init__(self, n: int) -> None:
         self.n = n
         self._clients: Clients | None = None
+        self.asked = False
 
     @property
     def is_drawn(self) -> bool:

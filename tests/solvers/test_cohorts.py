@@ -209,9 +209,19 @@ class Whole(Summing):
         return Sums(s.x - mean(channel.send(problem.grad(s.x))), s.h)
 
 
+@dataclass(frozen=True)
+class Twice(Summing):
+    """A method that draws two cohorts in a round, which are independent elsewhere."""
+
+    def communicate(self, s, problem, channel):
+        first = channel.send(s.h, channel.cohort(2))
+        return Sums(s.x - mean(first), s.h + channel.send(s.h, channel.cohort(2)))
+
+
 @pytest.mark.parametrize(
     ("method", "sentence"),
     [
+        (Twice(), "a second cohort of 2 clients is drawn in a round"),
         (Changing(), "a round changes h of clients outside of the cohort"),
         (Averaging(), "a sum over all clients of vectors that only the cohort computes"),
         (Whole(), "gradients of all 7 clients are evaluated in a round with a cohort of 2"),

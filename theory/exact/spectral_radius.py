@@ -41,13 +41,15 @@ def spectral_radius(matrix: Matrix, start: Matrix | None = None) -> float:
     if start is not None:
         seen = np.abs(left.conj().T @ start) > SEEN * np.linalg.norm(start)
     if not seen.any():
-        return 0.0
+        return 0.0  # nothing is known of it
     largest = values[seen][np.argmax(np.abs(values[seen]))]
     triangle, turn = scipy.linalg.schur(matrix, output="complex")
     here = np.diag(triangle)
     known = seen[np.argmin(np.abs(here[:, None] - values), axis=1)]
     away = np.where(known, np.abs(here - largest), np.inf)
     nearest = np.argsort(away)[: known.sum()]
+    if not len(nearest):  # of equal eigenvalues, those of the vector are not told from the others
+        return 0.0
     rounding = np.finfo(float).eps * len(matrix) * np.linalg.norm(matrix)
     bounds = [0.0]
     for end, farther in enumerate(np.append(away[nearest[1:]], np.inf), start=1):

@@ -190,6 +190,8 @@ class _Channel:
         return v
 
     def broadcast(self, v: Any, mask: Any = None) -> Any:
+        if mask is not None:
+            _only("broadcasts a part of a vector", "send all of it")
         return v
 
     def cohort(self, m: int) -> Any:
@@ -315,6 +317,10 @@ def _regime(method: Method, span: Span, answers: tuple[bool, ...], of: RelaxedFu
             _only("starts from a state with more than the model", "take one that keeps x only")
         after = method.communicate(method.local_step(state, functions, channel), functions, channel)
         model: Any = method.model(after)
+        if type(after) is not type(state) or model is not getattr(after, fields(state)[0].name):
+            _only(
+                "ends in a state of another kind than it starts from", "let a state stay what it is"
+            )
         if not isinstance(model, SlopeVector):
             _only("returns a model that is no vector", "return x")
         return _read(model.value, world)

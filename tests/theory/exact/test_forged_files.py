@@ -221,6 +221,38 @@ def test_what_is_forged_of_local_steps_is_refused(forge):
     assert refused(check_proof, file)
 
 
+def any_vector(about):
+    """An inequality of local steps that says |w|^2 <= 0 of a vector w."""
+    nothing = nothing_like(about)
+    steps = {"share": "0", "ridge": "1", "pull": "0", "size": "1", "number": "1", "ratio": "0"}
+    steps |= {"to": [0], "from": [0], "end": nothing}
+    one = {"multiplier": "1000", "class": 0, "steps": steps, "vector": nothing, "error": about}
+    return {"unknown": one, "met": one | {"steps": steps | {"end": about}}}
+
+
+@pytest.mark.parametrize("kind", ["unknown", "met"])
+@pytest.mark.parametrize("part", ["below", "start"])
+def test_local_steps_that_prove_psi_or_its_start_are_those_of_the_step(part, kind):
+    file = proof_file(descent_of("gd", "convex"))["proof"]
+    assert not refused(check_proof, file)
+    forged = any_vector(file["evaluations"][0]["point"])[kind]
+    if part == "below":
+        file["below"] = [*file["below"], forged]
+    else:
+        file["start"]["inequalities"] = [*file["start"]["inequalities"], forged]
+    assert refused(check_proof, file)
+
+
+def test_the_class_of_g_is_told_where_the_start_alone_uses_it():
+    file = proof_file(descent_of("gd", "convex"))["proof"]
+    assert "g and the server" not in check_proof.told(file)
+    of_g = {"multiplier": "0", "class": len(file["counts"]), "from": [0], "to": [0]}
+    for part in (file["below"], file["start"]["inequalities"]):
+        part.append(of_g)
+        assert "g and the server with mu = 0" in check_proof.told(file)
+        part.pop()
+
+
 def test_a_solve_that_ends_by_a_criterion_is_tied_to_its_point():
     """The gradients before and after the pull were any vectors, such as 0 and the end itself."""
     card = METHODS["5gcs-cc"]

@@ -49,3 +49,8 @@ def test_the_double_root_of_accelerated_gradient_descent(kappa):
     where = class_setting(card.method, 3, kappa, None, None, 1)
     found = slowest_decrease(card.at(where, "classical"), FunctionClass.of(where))
     assert found == pytest.approx(1 - (1 - kappa**-0.5) ** 2, rel=1e-11)
+
+
+def test_equal_eigenvalues_of_which_one_is_seen_have_a_bound():
+    """Those that are computed may all be taken for the other one's."""
+    assert 0 <= spectral_radius(np.diag([0.5, 0.5, 2.0]), np.array([0.0, 1.0, 0.0])) <= 0.5

@@ -17,7 +17,7 @@ from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.theory.checks.channel.walk import EXACT, Wrapped, difference, size, with_pace
+from certibit.theory.checks.channel.walk import EXACT, RUNS, Wrapped, difference, size, with_pace
 from certibit.theory.verdict import Verdict, worst_of
 
 _PACE = Every(5)
@@ -57,7 +57,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
          "sent, and so tells the receiver of them for nothing"),
         (not agrees, "a run whose messages are sent as bytes ends in another state"),
         (_uses_others(experiment, seed),
-         "gradients of more clients are used than are counted and take part in the round"),
+         "gradients are used of more clients than are counted and take part in the round"),
     ]  # fmt: skip
     _, what = worst_of(found)
     advice = f"In three rounds {what}: look at what communicate sends, at masks and cohorts."
@@ -83,13 +83,13 @@ def _iterations(
 
 
 def _uses_others(experiment: ConvexExperiment, seed: int) -> bool:
-    """Whether a state depends on gradients of clients that are not in the cohort of a round.
+    """Whether a state depends on gradients of clients that were not asked for theirs.
 
     Where a method says how many clients evaluate gradients, they are those of the cohort.
     """
     ends, taking_part = [], list[Array]()
     for changed in (False, True):
-        channel, oracle = simulated_world(experiment, [seed])
+        channel, oracle = simulated_world(experiment, range(seed, seed + RUNS))
         cohorts = _Cohorts(with_pace(channel, _PACE))
         counted = _OfSome(oracle, iter(taking_part) if changed else None)
         for end, over in _iterations(experiment, counted, cohorts):  # noqa: B007
@@ -253,7 +253,7 @@ class _Cohorts(Wrapped):
 
 
 class _OfSome(Wrapped):
-    """Gradients of a number of clients: those of clients that do not take part may be changed."""
+    """Gradients of some clients; those of the others may be changed."""
 
     def __init__(self, inner: Oracle, taking_part: Iterator[Array] | None) -> None:
         super().__init__(inner)
@@ -261,12 +261,12 @@ class _OfSome(Wrapped):
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         g = self.inner.grad(x, active=active, sample=sample)
-        if not isinstance(active, int) or active >= self.inner.n:
+        if isinstance(active, int) and active < self.inner.n:
+            self.calls += 1
+            active = None if self.taking_part is None else next(self.taking_part)
+        if self.taking_part is None or active is None or isinstance(active, int):
             return g
-        self.calls += 1
-        if self.taking_part is None:
-            return g
-        return np.where(next(self.taking_part), g, g + 1 + np.abs(g))
+        return np.where(active, g, g + 1 + np.abs(g))
 
 
 class _Counter(Wrapped):

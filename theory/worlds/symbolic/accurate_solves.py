@@ -51,10 +51,15 @@ class AccurateSolve(LocalSolve):
         Raises
         ------
         Refusal
-            If they are not: the criterion may never hold.
+            If they are not: the criterion may never hold; or if the sum is not convex.
         """
         share, ridge = self.function(gradient)
         a, b = (share * curve + ridge for curve in (mu, L))
+        if share < 0 or not (a > 0 and self.pull > 0):
+            raise Refusal(
+                "local steps that end by a criterion are on functions of which nothing is known; "
+                "let them be on f_i, times a number above 0, and a convex quadratic"
+            )
         r = self.shortening(gradient, mu, L, self.count)
         least = (
             self.pull * (a - (b - a) * r) - abs(a - self.pull) * b * r

@@ -31,7 +31,7 @@ from certibit.theory.worlds.opaque.clients import (
 )
 from certibit.theory.worlds.opaque.exact_numbers import same_up_to_rounding
 from certibit.theory.worlds.opaque.letters import FEATURES as UNKNOWN
-from certibit.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
+from certibit.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds, starts
 
 Reading = Callable[[Any, Any], list[Array]]
 """What is read of a state and functions."""
@@ -93,7 +93,7 @@ class Representatives:
 
     def start(self) -> Any:
         """Return the first state, by its rows."""
-        return self._start(self._shown(self.functions), self._channel(0, of_step=False))
+        return self._start(self._shown(self.functions), self._channel(0, ()))
 
     def _start(self, problem: Any, channel: Any) -> Any:
         first = self._array(np.ones((1, FEATURES, 1)))
@@ -110,13 +110,19 @@ class Representatives:
 
     def remembers(self) -> bool:
         """Whether a step on numbers depends on what was done before it, beside the state."""
-        problem = OneStepSolves(self._shown(self.functions))
-        channel = self._channel(0, of_step=False)
+        first, again = self.start(), list[Any]()
+        for begun, _ in starts(self.method, self.layout.n, self.counts):
+            self._start(self._shown(self.functions), self._channel(0, begun.script))
+            again.append(self.step(first, 1))
+        if not all(_same(again[0], one) for one in again):
+            return True
+        problem = OneStepSolves(self._shown(self.functions), repeated=True)
+        channel = self._channel(0, ())
         s = self._start(problem, channel)
         for seed in (1, 2):
-            channel.inner = _Channel(self, seed)
+            channel.inner = _Channel(self, seed, self.orbit.script)
             anew, s = self.step(s, seed), self._after(s, problem, channel)
-            if not all(map(np.array_equal, vars(anew).values(), vars(s).values())):
+            if not _same(anew, s):
                 return True
         return False
 
@@ -147,8 +153,8 @@ class Representatives:
         found: NDArray[Any] = rows_of(_opaque(x, self.layout), self.layout)
         return found
 
-    def _channel(self, seed: int, *, of_step: bool = True) -> Any:
-        return self._shown(_Channel(self, seed, of_step))
+    def _channel(self, seed: int, script: Sequence[int] | None = None) -> Any:
+        return self._shown(_Channel(self, seed, self.orbit.script if script is None else script))
 
     def _shown(self, inner: Any, solved: bool = False) -> Any:
         return _InNumbers(inner, self.layout, solved) if self.in_numbers else inner
@@ -177,6 +183,10 @@ class _InNumbers:
             return np.repeat(made, FEATURES, axis=1) if name == "ownership" else made
 
         return called
+
+
+def _same(s: Any, other: Any) -> bool:
+    return all(map(np.array_equal, vars(s).values(), vars(other).values()))
 
 
 def _in_numbers(x: Any, layout: ClientRows) -> Any:
@@ -232,9 +242,8 @@ class _Functions(ExactGradients):
 class _Channel(OrbitChannel):
     """The messages of one outcome, each feature multiplied by a gain of its own."""
 
-    def __init__(self, world: Representatives, seed: int, of_step: bool = True) -> None:
-        n, script = world.layout.n, world.orbit.script if of_step else ()
-        super().__init__(n, script, world.counts, degree=world.orbit.degree)
+    def __init__(self, world: Representatives, seed: int, script: Sequence[int]) -> None:
+        super().__init__(world.layout.n, script, world.counts, degree=world.orbit.degree)
         self.world = world
         self.rng = np.random.default_rng(seed)
 

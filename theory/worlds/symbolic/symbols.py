@@ -7,7 +7,7 @@ form of the unknowns, the same for every problem and every dimension.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,12 +23,13 @@ from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.clients import (
     ClientArray,
+    ClientMask,
     contents,
     require_asked,
     require_whole,
 )
 from certibit.theory.worlds.opaque.exact_numbers import Exact, rational, zeros
-from certibit.theory.worlds.opaque.letters import FEATURES, noted
+from certibit.theory.worlds.opaque.letters import FEATURES, noted, refuse
 from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel, of_senders
 from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
@@ -315,7 +316,7 @@ class SymbolicProblem:
         end, there = accurate_solve(
             solves, change, start, own, frame, self.basis, seen, **criterion
         )
-        return where(active, end, start), there
+        return where(active, end, start), where(active, there, 0 * there)
 
     def _clients(self, active: Array | int | None) -> NDArray[np.bool_]:
         if active is None or isinstance(active, int):  # all, or how many
@@ -382,6 +383,7 @@ class SymbolicChannel(OrbitChannel):
         self.method, self.functions, self.problem = method, functions, problem
         self.errors, self.kept = errors, kept
         self.noises: list[tuple[int, Array]] = []
+        self.masks: list[ClientMask] = []
         self.orbit = orbit
 
     def require_drawn(self) -> None:
@@ -395,6 +397,26 @@ class SymbolicChannel(OrbitChannel):
                 f"{self.method.name} draws on symbols what it does not draw without them and has "
                 "no certificate; let it ask nothing but the channel"
             )
+
+    def coin(self, p: float) -> ClientMask:
+        """Toss one coin."""
+        self.masks.append(super().coin(p))
+        return self.masks[-1]
+
+    def _refine(self, heads: Sequence[int], **marks: bool) -> ClientMask:
+        self.masks.append(super()._refine(heads, **marks))
+        return self.masks[-1]
+
+    @noted
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        """Return v, unless runs show only the entries of a mask for all clients."""
+        if mask is not None and mask.shape[0] == 1 and not any(mask is one for one in self.masks):
+            refuse(
+                "broadcasts what runs hide",
+                "sends a vector to all clients by a mask that the channel did not draw",
+                "leave the mask out, or take one of the channel",
+            )
+        return super().broadcast(v, mask)
 
     @noted
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:

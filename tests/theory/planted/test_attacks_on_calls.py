@@ -1,0 +1,248 @@
+"""What a step calls and gives away: local solves, masks of broadcasts, coins that are kept."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.authoring import Needs, copies, mean
+from certibit.solvers.backend import everyone, where
+from certibit.solvers.clipping import ModelState, norm, unit
+from certibit.solvers.local_solve import gradient_steps, minimise
+from certibit.solvers.method import Method
+from certibit.theory.assumptions.client_class import ClientClass
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.relaxed.certify_clipped import certify_clipped
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
+
+FUNCTIONS = FunctionClass(2, 1.0, 10.0)
+HIDDEN: dict[str, Any] = {}
+"""What a method keeps outside of its state."""
+
+
+@dataclass(frozen=True)
+class Model:
+    x: Array
+
+
+@dataclass(frozen=True)
+class Stepping(Method):
+    """A method with a step from its model."""
+
+    gamma: float = 0.1
+    name: ClassVar[str] = "stepping"
+    needs: ClassVar[Needs] = Needs(shared_minimiser=True)
+
+    def start(self, x, problem, channel):
+        return Model(x)
+
+    def communicate(self, s, problem, channel):
+        return Model(self.step(s.x, problem, channel))
+
+
+class OfASharedSlope(Stepping):
+    """Local steps that are honest."""
+
+    def step(self, x, problem, channel):
+        y = copies(x, problem.n)
+        slope = self.slope(problem)
+        y = gradient_steps(slope, y, everyone(y), problem, step=self.gamma, count=40)
+        return channel.broadcast(mean(channel.send(y)))
+
+    def slope(self, problem):
+        return problem.grad
+
+
+class Uphill(OfASharedSlope):
+    """From the third slope on, local steps go uphill."""
+
+    def slope(self, problem):
+        calls = []
+
+        def turned(y):
+            calls.append(y)
+            return (1 if len(calls) < 3 else -1) * problem.grad(y)
+
+        return turned
+
+
+class Shorter(OfASharedSlope):
+    """Local steps become shorter."""
+
+    def slope(self, problem):
+        calls = []
+
+        def shortened(y):
+            calls.append(y)
+            return problem.grad(y) / len(calls)
+
+        return shortened
+
+
+class RoundAndRound(OfASharedSlope):
+    """As many slopes as there are local steps, then the same again."""
+
+    def slope(self, problem):
+        calls = []
+
+        def turned(y):
+            calls.append(y)
+            return (1 if (len(calls) - 1) % 40 < 2 else -1) * problem.grad(y)
+
+        return turned
+
+
+class Concave(Stepping):
+    """A local solve of 11/2 |y - x|^2 - f_i(y)."""
+
+    def step(self, x, problem, channel):
+        def gradient(y, given, active, functions):
+            return 11 * (y - given.x) - functions.grad(y, active)
+
+        begin = copies(0 * x, problem.n)
+        options = {"accuracy": 0.15, "L": 6.5, "mu": 1.0, "most": 5}
+        _, change = minimise(gradient, begin, x, Model(x), everyone(begin), problem, **options)
+        return channel.broadcast(x + 0.2 * mean(channel.send(change)))
+
+
+class OwnMask(Stepping):
+    """A broadcast that no client receives."""
+
+    def step(self, x, problem, channel):
+        g = mean(channel.send(problem.grad(x)))
+        return x - self.gamma * channel.broadcast(g, np.zeros((1, 1, 1), dtype=bool))
+
+
+class KeptCoin(Stepping):
+    """A coin of the start decides for ever, outside of the state."""
+
+    def start(self, x, problem, channel):
+        HIDDEN["heads"] = channel.coin(0.5)
+        return Model(x)
+
+    def step(self, x, problem, channel):
+        g = mean(channel.send(problem.grad(x)))
+        ahead, back = x + self.gamma * g, x - self.gamma * g
+        return channel.broadcast(where(HIDDEN["heads"], ahead, back))
+
+
+REFUSED = {
+    Uphill: "slope of local steps depends",
+    Shorter: "slope of local steps depends",
+    RoundAndRound: "slope of local steps depends",
+    Concave: "nothing is known",
+    OwnMask: "by a mask that the channel did not draw",
+    KeptCoin: "depends on what was done before it",
+}
+
+
+def test_honest_local_steps_are_certified():
+    assert certify(OfASharedSlope(), FUNCTIONS).factor < 1
+
+
+@pytest.mark.parametrize("attack", REFUSED, ids=lambda attack: attack.__name__)
+def test_an_attack_is_refused(attack):
+    with pytest.raises(Refusal, match=REFUSED[attack]):
+        certify(attack(), FUNCTIONS)
+
+
+@dataclass(frozen=True)
+class Shifted:
+    x: Array
+    h: Array
+
+
+@dataclass(frozen=True)
+class OfOthers(Method):
+    """A local solve of one client, of which all clients use the gradient."""
+
+    gamma: float = 0.1
+    name: ClassVar[str] = "of others"
+    needs: ClassVar[Needs] = Needs()
+
+    def start(self, x, problem, channel):
+        return Shifted(x, copies(0 * x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        def gradient(y, given, active, functions):
+            return functions.grad(y) - given.h
+
+        options = {"accuracy": 0.5, "L": 30.0, "mu": 20.0, "most": 20}
+        some = channel.cohort(1)
+        _, change = minimise(gradient, 0 * s.h, s.x, s, some, problem, **options)
+        step = self.gamma * mean(channel.send(change + s.h))
+        return Shifted(channel.broadcast(s.x - step), s.h + 0.5 * change)
+
+
+def test_who_is_not_active_in_a_local_solve_gets_no_gradient():
+    """Of ten clients one learns its shift in a round, so that a tenth is learned at most."""
+    try:
+        factor = certify(OfOthers(), FunctionClass(10, 1.0, 10.0)).factor
+    except Refusal:
+        factor = 1.0
+    assert factor > 0.94
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [{"omega": 99.0}, {"L": 11.0}, {"mu": 0.5}, {"alpha": 0.1}],
+    ids=lambda worse: next(iter(worse)),
+)
+def test_no_class_of_clients_is_worse_than_the_whole(worse):
+    one = ClientClass(**{"count": 4, "mu": 1.0, "L": 10.0, **worse})
+    with pytest.raises(Refusal, match=r"is not in the class .*; take FunctionClass.of_classes"):
+        FunctionClass(4, 1.0, 10.0, alpha=0.5, classes=(one,))
+
+
+@dataclass(frozen=True)
+class Clipping(Method):
+    """Clipped gradient descent."""
+
+    eta: float = 0.25
+    gamma: float = 0.25
+    name: ClassVar[str] = "clipping"
+    needs: ClassVar[Needs] = Needs(strongly_convex=False, nonconvex=True, samples=True)
+
+    def start(self, x, problem, channel):
+        return ModelState(x)
+
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        large = norm(g) > self.gamma / self.eta
+        return self.moved(s, where(large, self.gamma * unit(g), self.eta * g), large, channel)
+
+    def moved(self, s, step, large, channel):
+        return ModelState(channel.broadcast(s.x - step))
+
+
+class Quiet(Clipping):
+    """The server sends its step where the gradient is large only."""
+
+    def moved(self, s, step, large, channel):
+        return ModelState(s.x - channel.broadcast(step, large))
+
+
+@dataclass(frozen=True)
+class Later(ModelState):
+    """A state after the first step."""
+
+
+class Turning(Clipping):
+    """Steps after the first one go uphill."""
+
+    def moved(self, s, step, large, channel):
+        return Later(channel.broadcast(s.x + (step if isinstance(s, Later) else -step)))
+
+
+@pytest.mark.parametrize(
+    ("method", "why"), [(Quiet, "broadcasts a part"), (Turning, "another kind than it starts from")]
+)
+def test_a_clipping_attack_is_refused(method, why):
+    functions = RelaxedFunctions(L0=1.0, L1=1.0, n=2)
+    assert certify_clipped(Clipping(), functions).c > 0
+    with pytest.raises(Refusal, match=why):
+        certify_clipped(method(), functions)
