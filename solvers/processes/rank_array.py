@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
 
 
@@ -53,10 +54,10 @@ class Share:
             return plain[self.clients].copy()  # not a view that keeps all rows
         return plain
 
-    def array(self, x: NDArray[Any], received: bool = False) -> "RankArray":
+    def array(self, x: NDArray[Any], received: bool = False, common: bool = False) -> "RankArray":
         """Return the array with the clients that its rows belong to."""
         array = np.asarray(x).view(RankArray)
-        array.share, array.received = self, received
+        array.share, array.received, array.common = self, received, common
         return array
 
 
@@ -72,24 +73,29 @@ class RankArray(np.ndarray):
     drawn from the common seed have n rows everywhere. All others have the rows of the rank's
     clients. Combined with one of these, any array gives its rows of the same clients.
 
+    What is computed of masks from the common seed alone is ``common``, as without ranks.
+
     A sum over the clients is one of the server over all n rows, in their order, as without ranks;
     other ranks get NaN. A sum of vectors that the server has not received is refused.
     """
 
     share: Share
     received: bool
+    common: bool
 
     def __array_finalize__(self, origin: Any) -> None:
         if isinstance(origin, RankArray):
             self.share = origin.share
         self.received = getattr(origin, "received", False)
+        self.common = getattr(origin, "common", False)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if ufunc is np.add and method == "reduce" and 0 in _axes(options.get("axis", 0)):
             return self._sum(**options)
         targets = options.pop("out", ())
         plain, received = self._aligned(inputs)
-        result = self._wrapped(getattr(ufunc, method)(*plain, **options), received)
+        common = is_common((inputs, options))
+        result = self._wrapped(getattr(ufunc, method)(*plain, **options), received, common)
         if not targets:
             return result
         (target,) = targets
@@ -119,6 +125,8 @@ class RankArray(np.ndarray):
         if of_clients and not (known and len(value) == len(target)):
             value = self.share.rows(np.asarray(value))
         np.asarray(target)[key] = value
+        if isinstance(target, RankArray):
+            target.common = False
 
     def _require_all_clients(self, key: Any) -> None:
         first = key[0] if isinstance(key, tuple) and key else key
@@ -140,7 +148,8 @@ class RankArray(np.ndarray):
                 "other clients; write y = y + z, or run this method in one process"
             )
         plain, received = self._aligned(arguments)
-        return self._wrapped(function(*plain, **options), received)
+        common = is_common((arguments, options))
+        return self._wrapped(function(*plain, **options), received, common)
 
     def _aligned(self, inputs: Sequence[Any]) -> tuple[list[Any], bool]:
         """Return plain arrays of the same clients, and whether the server knows all of them."""
@@ -157,9 +166,9 @@ class RankArray(np.ndarray):
 
         return [plain(x) for x in inputs], received
 
-    def _wrapped(self, result: Any, received: bool) -> Any:
+    def _wrapped(self, result: Any, received: bool, common: bool = False) -> Any:
         if isinstance(result, np.ndarray) and result.ndim == 3:
-            return self.share.array(result, received)
+            return self.share.array(result, received, common)
         return result
 
     def _sum(self, **options: Any) -> Any:

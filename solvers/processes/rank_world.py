@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, is_common
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem, require_vectors
 from certibit.solvers.backend import masked
@@ -128,17 +128,17 @@ class RankChannel:
 
     def client_coins(self, q: Sequence[float]) -> RankArray:
         """Toss a coin on every client."""
-        return self._received(self.whole.client_coins(q))
+        return self._drawn(self.whole.client_coins(q))
 
     def cohort(self, m: int) -> RankArray:
         """Draw a uniformly random set of m clients."""
-        return self._received(self.whole.cohort(m))
+        return self._drawn(self.whole.cohort(m))
 
     def ownership(self, s: int, cohort: Array | None = None) -> RankArray:
         """Draw s owners in the cohort for every entry."""
         shape = (self.whole.n, 1, len(self.whole.runs))
         members = None if cohort is None else self._mask(cohort, shape)
-        return self._received(self.whole.ownership(s, members))
+        return self._drawn(self.whole.ownership(s, members))
 
     @property
     def _clients(self) -> list[slice]:
@@ -150,6 +150,9 @@ class RankChannel:
     def _received(self, x: NDArray[Any]) -> RankArray:
         return self._share.array(x, received=True)
 
+    def _drawn(self, mask: NDArray[Any]) -> RankArray:
+        return self._share.array(mask, received=True, common=True)
+
     def _uniforms(
         self, compressor: Compressor, senders: int, d: int, purpose: str = "compressor"
     ) -> NDArray[np.float64]:
@@ -160,10 +163,10 @@ class RankChannel:
         """Return a mask in full; refuse one that only the clients know."""
         if mask is None:
             return np.ones(shape, dtype=bool)
-        if len(mask) not in (1, self.whole.n):
+        if not is_common(mask):
             raise Refusal(
-                "a mask that depends on the clients' own vectors; over processes the server knows "
-                "only those drawn from the common seed: run this method in one process"
+                "a mask that was not drawn from the common seed; over processes the server knows "
+                "only those that were: run this method in one process"
             )
         return np.broadcast_to(np.asarray(mask), shape)
 
@@ -234,6 +237,8 @@ class RankOracle:
             self.apart[runs] += each * own
         point = share.rows(x)
         require_vectors(point, (share.own, 1), self.d, len(runs))
+        if isinstance(active, int) and not active:
+            return share.array(0 * self.problem.grad(point))
         if tape is None or sampled is None:
             return share.array(self.problem.grad(point))
         of_rank = share.rows(sampled)

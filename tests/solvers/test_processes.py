@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import pytest
 
+from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
@@ -250,6 +251,21 @@ def test_arithmetic_is_that_of_the_rows_of_the_rank():
             np.asarray(squared_norm(own)), squared_norm(local)[share.clients]
         )
         assert np.asarray(masked(drawn, own)).shape == own.shape
+
+
+def test_what_is_computed_of_drawn_masks_alone_is_known_to_all():
+    rng = np.random.default_rng(0)
+    vector, mask = rng.normal(size=(7, 1, 2)), rng.random((7, 1, 2)) < 0.5
+    for share in two():
+        drawn = share.array(mask, received=True, common=True)
+        other = share.array(vector if share.serves else vector[share.clients], received=True)
+        for known in (~drawn, drawn & ~drawn, 1 * drawn, np.where(drawn, 1.0, 0.0), drawn.copy()):
+            assert is_common(known)
+        for own in (other > 0, drawn & (other > 0), np.where(drawn, other, 0.0)):
+            assert not is_common(own)
+        written = drawn.copy()
+        written[:] = False
+        assert not is_common(written)
 
 
 def test_only_the_server_sums_and_only_what_it_has_received():
