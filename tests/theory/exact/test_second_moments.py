@@ -182,9 +182,9 @@ def other_count(extreme):
 
 def twice_divided(extreme):
     n = extreme.functions.n
-    classes = (replace(one, omega=one.omega / n) for one in extreme.functions.classes)
-    functions = replace(extreme.functions, omega=extreme.functions.omega / n)
-    return replace(extreme, functions=replace(functions, classes=tuple(classes)))
+    classes = tuple(replace(one, omega=one.omega / n) for one in extreme.functions.classes)
+    omega = extreme.functions.omega / n
+    return replace(extreme, functions=replace(extreme.functions, omega=omega, classes=classes))
 
 
 @pytest.mark.parametrize(
