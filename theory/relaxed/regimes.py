@@ -39,6 +39,9 @@ from certibit.theory.worlds.opaque.exact_numbers import (
 )
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 
+NEAR = rational(1e-3)
+"""How near to the ends of a regime floats are compared, as a part of its length."""
+
 MOST = 200
 """Regimes of a step at most."""
 
@@ -262,18 +265,25 @@ def regimes(
                 f"a step of {method.name} has more than {MOST} regimes; none is certified"
             )
     for one in found:
-        if not one.span.is_point:
-            _require_same(method, one, functions)
+        for place in _places(one.span):
+            _require_same(method, one, functions, place)
     return sorted(found, key=lambda one: (one.span.low, not one.span.is_point, one.answers))
 
 
-def _require_same(method: Method, one: Regime, functions: RelaxedFunctions) -> None:
-    """Refuse a method whose step inside of a regime is another one with floats, or on arrays.
+def _places(span: Span) -> list[Rational]:
+    """Return a few places inside of a span: in the middle, and near its ends."""
+    if span.is_point:
+        return []
+    if span.high is None:
+        return [span.low + part * (span.low + 1) for part in (1, NEAR, 1 / NEAR)]
+    return [span.low + part * (span.high - span.low) for part in (rational(0.5), NEAR, 1 - NEAR)]
+
+
+def _require_same(method: Method, one: Regime, functions: RelaxedFunctions, at: Rational) -> None:
+    """Refuse a method whose step at a place in a regime is another one with floats, or on arrays.
 
     Arrays are those of functions that all have one gradient.
     """
-    low, high = one.span.low, one.span.high
-    at = 2 * low + 1 if high is None else (low + high) / 2
     point, alike = Span(at, at), replace(functions, sigma=0.0, kappa=0.0, rho=1.0)
     n, x = functions.n, np.zeros((1, 2, 1))
     slopes = np.full((n, 1, 1), float(fraction(at))) * np.eye(2)[:1, :, None]

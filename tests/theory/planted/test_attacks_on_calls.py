@@ -238,6 +238,25 @@ class Turning(Clipping):
         return Later(channel.broadcast(s.x + (step if isinstance(s, Later) else -step)))
 
 
+@dataclass(frozen=True)
+class Rounding(Clipping):
+    """Below a threshold that is 0 but for rounding, steps go uphill."""
+
+    rest: tuple[float, float, float] = (0.1, 0.2, 0.3)
+    size: float = 1e17
+
+    def moved(self, s, step, large, channel):
+        a, b, c = self.rest
+        calm = norm(step) < self.eta * (a + b - c) * self.size
+        return ModelState(channel.broadcast(s.x - where(calm, -3 * step, step)))
+
+
+def test_floats_are_those_of_rationals_everywhere_in_a_regime():
+    functions = RelaxedFunctions(L0=1.0, L1=0.01, n=2)
+    with pytest.raises(Refusal, match="does not do with floats"):
+        certify_clipped(Rounding(eta=0.05, gamma=1.0), functions)
+
+
 @pytest.mark.parametrize(
     ("method", "why"), [(Quiet, "broadcasts a part"), (Turning, "another kind than it starts from")]
 )
