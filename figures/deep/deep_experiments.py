@@ -8,9 +8,10 @@ the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5; the talk on EPIS
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
+
+import numpy as np
 
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.files.records import write_record
@@ -19,7 +20,6 @@ from certibit.figures.deep.deep_drawing import Panel, draw_smoothness, draw_trai
 from certibit.figures.deep.deep_verdicts import (
     clipping_verdicts,
     compression_verdicts,
-    curve_text,
     divergence_verdict,
     interval_compression_verdicts,
     interval_verdicts,
@@ -35,10 +35,10 @@ from certibit.figures.deep.measured_smoothness import (
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
 from certibit.figures.deep.training_record import training_record
-from certibit.figures.deep.trainings import TrainingCurves, jobs_of, train
+from certibit.figures.deep.trainings import TrainingCurve, TrainingCurves, jobs_of, train
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
-from certibit.figures.text.verdicts import firm, verdicts_text
+from certibit.figures.text.verdicts import verdicts_text
 from certibit.solvers.store.store import Store
 
 SIMILAR = tuple(Case(similarity) for similarity in (0.0, 30.0, 50.0))
@@ -137,8 +137,8 @@ def deep_experiments(
         *little_communication_verdicts(curves, TRANSFORMER),
         *smoothness_verdicts(measured),
     ]
-    said = [replace(each, outcome=firm(each.outcome, plan.seeds)) for each in said]
-    tell(lambda: verdicts_text(said))
+    said = [each.firm(plan.seeds) for each in said]
+    tell(lambda: verdicts_text(each.record() for each in said))
     paths.append(folder / "report.json")
     write_record(paths[-1], training_record(plan, curves, measured, said))
     tell(lambda: "\n" + "\n".join(map(str, paths)))
@@ -148,7 +148,7 @@ def deep_experiments(
 def _table(curves: TrainingCurves) -> str:
     header = ("case", "method", "eta", "tau", "loss", "test", "rounds", "steps", "bits", "diverged")
     rows = [
-        (str(case), RIVALS[name].label, *curve_text(curve, NETWORKS[case.network].loss))
+        (str(case), RIVALS[name].label, *_costs(curve, NETWORKS[case.network].loss))
         for (case, name), curve in sorted(curves.items(), key=lambda pair: str(pair[0][0]))
     ]
     explained = paragraph(
@@ -161,3 +161,12 @@ def _table(curves: TrainingCurves) -> str:
 
 def _losses() -> str:
     return ", ".join(f"{network.loss:g} ({name})" for name, network in NETWORKS.items())
+
+
+def _costs(curve: TrainingCurve, loss: float) -> tuple[str, ...]:
+    """Return the cells of a table: eta, tau, loss, accuracy, and what a loss costs."""
+    tau = "" if np.isinf(curve.tau) else f"{curve.tau:g}"
+    costs = [curve.cost(of, loss) for of in ("rounds", "steps", "bits")]
+    told = ["never" if np.isinf(c) else f"{c:.0f}" if c < 1e5 else f"{c:.2e}" for c in costs]
+    return (f"{curve.eta:g}", tau, f"{curve.end:.3g}", f"{curve.right:.1%}", *told,
+            f"{curve.diverged:.0%}")  # fmt: skip

@@ -21,7 +21,7 @@ from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
 from certibit.figures.deep.trainings import TrainingCurves
 from certibit.figures.episode.recorded_rounds import FloatArray
-from certibit.figures.text.verdicts import OURS, ClaimVerdict, Quotation, claim_outcome
+from certibit.figures.text.verdicts import OWN, ClaimVerdict, Quotation, judged
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
@@ -151,33 +151,26 @@ def smoothness_verdicts(measured: Sequence[MeasuredSmoothness]) -> list[ClaimVer
         apart = float(np.nanmax(one.slopes[:, last] / (kappa + rho * one.slope[:, last, None])))
         of_mean = lowest_line(one.slope[:, fitted].ravel(), one.curvature[:, fitted].ravel())
         where = f"at {one.case}"
+        everywhere = "EPISODE assumes such constants everywhere"
         verdicts += [
-            ClaimVerdict(
+            judged(
                 f"L0 and L1 of one training bound |Hess f_i| in another {where}",
-                OURS,
-                f"L0 = {L0:.3g}, L1 = {L1:.3g} fitted (of f itself {of_mean[0]:.3g}, "
+                OWN, f"L0 = {L0:.3g}, L1 = {L1:.3g} fitted (of f itself {of_mean[0]:.3g}, "
                 f"{of_mean[1]:.3g}); another seed has at most {above:.2f} times as much",
-                claim_outcome(above, holds=_ALLOWED, fails=_BROKEN),
-                note="EPISODE assumes such constants everywhere",
+                above, _ALLOWED, _BROKEN, everywhere,
             ),
-            ClaimVerdict(
+            judged(
                 f"kappa and rho of one training bound |grad f_i| in another {where}",
-                OURS,
-                f"kappa = {kappa:.3g}, rho = {rho:.3g} fitted; another seed has at most "
-                f"{apart:.2f} times as much",
-                claim_outcome(apart, holds=_ALLOWED, fails=_BROKEN),
-                note="EPISODE assumes such constants everywhere",
+                OWN, f"kappa = {kappa:.3g}, rho = {rho:.3g} fitted; another seed has at most "
+                f"{apart:.2f} times as much", apart, _ALLOWED, _BROKEN, everywhere,
             ),
-            ClaimVerdict(
+            judged(
                 f"the smoothness of the f_i grows with their gradients {where}",
-                RELAXED.place,
-                f"rank correlation {one.correlation:.2f} over models and clients; with L1 = 0 the "
-                f"least L0 is {np.nanmax(one.curvatures[:, fitted]):.3g}",
-                claim_outcome(one.correlation, holds=_GROWS, fails=_FALLS),
-                RELAXED.words,
-                NETWORKS[one.case.network].label,
+                RELAXED, f"rank correlation {one.correlation:.2f} over models and clients; with "
+                f"L1 = 0 the least L0 is {np.nanmax(one.curvatures[:, fitted]):.3g}",
+                one.correlation, _GROWS, _FALLS, NETWORKS[one.case.network].label,
             ),
-        ]
+        ]  # fmt: skip
     return verdicts
 
 

@@ -26,7 +26,7 @@ def training_record(
             _panel(plan, case, curves, measured)
             for case in dict.fromkeys(case for case, _ in curves)
         ],
-        "verdicts": [asdict(each) for each in verdicts],
+        "verdicts": [each.record() for each in verdicts],
     }
 
 

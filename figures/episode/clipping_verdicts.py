@@ -1,6 +1,6 @@
 """Verdicts on the claims of the EPISODE papers, and what the experiments do not show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -9,25 +9,14 @@ from numpy.typing import NDArray
 from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from certibit.figures.episode.tuning import Contest, Results
 from certibit.figures.episode.tunings import TUNINGS
-from certibit.figures.text.verdicts import (
-    OURS,
-    SUPPORTED,
-    ClaimVerdict,
-    Quotation,
-    claim_outcome,
-)
-from certibit.theory.verdict import FAILS
+from certibit.figures.text.verdicts import OWN, ClaimVerdict, Quotation, judged, true_or_false
 
-FAST = Quotation(
-    "In contrast, EPISODE maintains fast convergence as H varies.", "EPISODE, section 5, Synthetic"
-)
-SLOW = Quotation(
-    "as H increases, the optimization progress becomes slower and slower",
-    "EPISODE, section 5, Synthetic",
-)
+_SYNTHETIC = "EPISODE, section 5, Synthetic"
+FAST = Quotation("In contrast, EPISODE maintains fast convergence as H varies.", _SYNTHETIC)
+SLOW = Quotation("as H increases, the optimization progress becomes slower and slower", _SYNTHETIC)
 MINIMUM = Quotation(
     "EPISODE converges to the minimum of global loss, while CELGC fails to do so when H is larger.",
-    "EPISODE, section 5, Synthetic",
+    _SYNTHETIC,
 )
 SUPERIOR = Quotation(
     "EPISODE++ maintains superior performance as participation decreases, and as data "
@@ -40,6 +29,8 @@ DEPENDENCE = Quotation(
     "does not eliminate exploding gradients.",
     "EPISODE++, talk, Theorem 2",
 )
+BOUND = Quotation("", "lower bound, proved")
+THEOREM_1 = Quotation("", "EPISODE, Theorem 1")
 
 
 def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
@@ -51,54 +42,41 @@ def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
     values, accuracy = contest.values, contest.accuracy
     lowest = {name: [best.lowest for best in bests] for name, bests in results.items()}
     fastest = {name: [best.fastest for best in bests] for name, bests in results.items()}
-    celgc = fastest["celgc"]
+    episode, celgc = fastest["episode"], fastest["celgc"]
     slower = all(a <= b for a, b in pairwise(celgc)) and celgc[0] < celgc[-1]
     worst = max(max(lowest[name]) for name in ("episode-unclipped", "scaffold"))
     ends, speeds = "lowest f - f* at the end:", f"fewest rounds to f - f* <= {accuracy:g}:"
     return [
-        ClaimVerdict(
+        judged(
             "EPISODE converges to the global minimum for every H",
-            MINIMUM.place,
-            f"{ends} {_list(values, lowest['episode'], 'H')}",
-            claim_outcome(max(lowest["episode"]), holds=accuracy, fails=10 * accuracy),
-            quotation=MINIMUM.words,
+            MINIMUM, f"{ends} {_list(values, lowest['episode'], 'H')}",
+            max(lowest["episode"]), accuracy, 10 * accuracy,
         ),
-        ClaimVerdict(
+        judged(
             "EPISODE stays fast as H grows",
-            FAST.place,
-            f"{speeds} {_list(values, fastest['episode'], 'H')}",
-            claim_outcome(fastest["episode"][-1] / fastest["episode"][0], holds=2.0, fails=4.0),
-            quotation=FAST.words,
+            FAST, f"{speeds} {_list(values, episode, 'H')}", episode[-1] / episode[0], 2.0, 4.0,
         ),
         ClaimVerdict(
             "CELGC becomes slower and slower as H grows",
-            SLOW.place,
-            f"{speeds} {_list(values, celgc, 'H')}",
-            SUPPORTED if slower else FAILS,
-            quotation=SLOW.words,
+            SLOW, f"{speeds} {_list(values, celgc, 'H')}", true_or_false(slower),
         ),
-        ClaimVerdict(
+        judged(
             "CELGC does not reach the minimum when H is larger",
-            MINIMUM.place,
-            f"{ends} {_list(values, lowest['celgc'], 'H')}",
-            claim_outcome(lowest["celgc"][-1], holds=10 * accuracy, fails=accuracy),
-            quotation=MINIMUM.words,
+            MINIMUM, f"{ends} {_list(values, lowest['celgc'], 'H')}",
+            lowest["celgc"][-1], 10 * accuracy, accuracy,
         ),
-        ClaimVerdict(
+        judged(
             "the experiment shows that clipping is needed",
-            OURS,
-            "EPISODE (unclipped) and SCAFFOLD, on the same grid, end at f - f* <= "
-            f"{worst:.1e} for every H",
-            claim_outcome(worst, holds=10 * accuracy, fails=accuracy),
+            OWN, "EPISODE (unclipped) and SCAFFOLD, on the same grid, end at f - f* <= "
+            f"{worst:.1e} for every H", worst, 10 * accuracy, accuracy,
         ),
-        ClaimVerdict(
+        judged(
             "not only the missing correction, also its clipping holds CELGC back at large H",
-            OURS,
-            f"at H = {values[-1]:g} FedAvg, which is CELGC without clipping, ends at "
+            OWN, f"at H = {values[-1]:g} FedAvg, which is CELGC without clipping, ends at "
             f"{lowest['fedavg'][-1]:.1e} and CELGC at {lowest['celgc'][-1]:.1e}",
-            claim_outcome(lowest["fedavg"][-1] / lowest["celgc"][-1], holds=0.5, fails=1.0),
+            lowest["fedavg"][-1] / lowest["celgc"][-1], 0.5, 1.0,
         ),
-    ]
+    ]  # fmt: skip
 
 
 def necessity_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
@@ -107,19 +85,15 @@ def necessity_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]
     plain = [name for name in results if not TUNINGS[name].clips]
     verdicts = []
     for place, X in enumerate(contest.values):
-        best = {
-            kind: min(results[name][place].lowest for name in names)
-            for kind, names in (("clipped", clipped), ("plain", plain))
-        }
-        verdicts.append(
-            ClaimVerdict(
-                f"clipping is needed from x_0 = ({X:g}, -{X:g})",
-                OURS,
-                f"f - f* after {contest.rounds} rounds: {best['clipped']:.1e} for the best "
-                f"clipped method, {best['plain']:.1e} for the best without clipping",
-                claim_outcome(best["plain"] / best["clipped"], holds=100.0, fails=10.0),
-            )
+        with_it, without = (
+            min(results[name][place].lowest for name in names) for names in (clipped, plain)
         )
+        measured = (
+            f"f - f* after {contest.rounds} rounds: {with_it:.1e} for the best clipped method, "
+            f"{without:.1e} for the best without clipping"
+        )
+        claim = f"clipping is needed from x_0 = ({X:g}, -{X:g})"
+        verdicts.append(judged(claim, OWN, measured, without / with_it, 100.0, 10.0))
     return verdicts
 
 
@@ -127,33 +101,28 @@ def participation_verdicts(
     contests: Sequence[Contest], results: Sequence[Results]
 ) -> list[ClaimVerdict]:
     """Judge EPISODE++ under partial participation; the last contest has the fewest clients."""
-    ends = [{name: bests[0].lowest for name, bests in result.items()} for result in results]
-    last, S = ends[-1], contests[-1].participants
+    last = {name: bests[0].lowest for name, bests in results[-1].items()}
+    S, plus, scaffold = contests[-1].participants, last["episode-plus-plus"], last["scaffold"]
     stored = ("episode-plus-plus", "clipped-scaffold", "scaffold")
-    others = {name: end for name, end in last.items() if name not in stored}
-    rival = min(others, key=lambda name: others[name])
-    plus = "episode-plus-plus"
+    end, rival = min((end, name) for name, end in last.items() if name not in stored)
     return [
-        ClaimVerdict(
+        judged(
             f"EPISODE++ is ahead of methods without stored corrections at S = {S}",
-            SUPERIOR.place,
-            f"f - f* at the end: {last[plus]:.1e}, and {others[rival]:.1e} for the best of the "
-            f"others, {TUNINGS[rival].label}",
-            claim_outcome(others[rival] / last[plus], holds=10.0, fails=1.0),
-            quotation=SUPERIOR.words,
+            SUPERIOR, f"f - f* at the end: {plus:.1e}, and {end:.1e} for the best of the others, "
+            f"{TUNINGS[rival].label}", end / plus, 10.0, 1.0,
         ),
-        ClaimVerdict(
+        judged(
             f"episodic clipping is what makes the difference at S = {S}",
-            OURS,
-            f"SCAFFOLD without clipping ends at {last['scaffold']:.1e}, EPISODE++ at "
-            f"{last[plus]:.1e}",
-            claim_outcome(last["scaffold"] / last[plus], holds=10.0, fails=4.0),
+            OWN, f"SCAFFOLD without clipping ends at {scaffold:.1e}, EPISODE++ at {plus:.1e}",
+            scaffold / plus, 10.0, 4.0,
         ),
-    ]
+    ]  # fmt: skip
 
 
 def lower_bound_verdicts(
-    slopes: Sequence[float], rounds: dict[str, NDArray[np.float64]], bound: NDArray[np.float64]
+    slopes: Sequence[float],
+    rounds: Mapping[str, NDArray[np.float64]],
+    bound: NDArray[np.float64],
 ) -> list[ClaimVerdict]:
     """Judge the growth of the rounds with M, and the bound itself."""
 
@@ -162,30 +131,23 @@ def lower_bound_verdicts(
             return float("nan")
         return float(np.polyfit(np.log(slopes), np.log(rounds[name]), 1)[0])
 
-    minibatch, others = "clipped-minibatch-sgd", ("episode-plus-plus", "clipped-sgd")
-    least = float(np.min(rounds[minibatch] / bound))
-    fastest = max(growth(name) for name in others)
+    minibatch = growth("clipped-minibatch-sgd")
+    least = float(np.min(rounds["clipped-minibatch-sgd"] / bound))
+    fastest = max(growth(name) for name in ("episode-plus-plus", "clipped-sgd"))
     return [
         ClaimVerdict(
             "clipped minibatch SGD never beats the lower bound",
-            "lower bound, proved",
-            f"at least {least:.0f} times the bound, on the grid",
-            SUPPORTED if least >= 1 else FAILS,
+            BOUND, f"at least {least:.0f} times the bound, on the grid", true_or_false(least >= 1),
         ),
-        ClaimVerdict(
+        judged(
             "the rounds of clipped minibatch SGD grow in proportion to M",
-            DEPENDENCE.place,
-            f"as M^{growth(minibatch):.2f}",
-            claim_outcome(growth(minibatch), holds=0.8, fails=0.5),
-            quotation=DEPENDENCE.words,
+            DEPENDENCE, f"as M^{minibatch:.2f}", minibatch, 0.8, 0.5,
         ),
-        ClaimVerdict(
+        judged(
             "those of EPISODE++ and of clipped GD do not grow with M",
-            NO_M.place,
-            f"at most as M^{fastest:.2f}",
-            claim_outcome(fastest, holds=0.2, fails=0.5),
+            NO_M, f"at most as M^{fastest:.2f}", fastest, 0.2, 0.5,
         ),
-    ]
+    ]  # fmt: skip
 
 
 def theorem_verdicts(runs: Sequence[Slope]) -> list[ClaimVerdict]:
@@ -194,11 +156,11 @@ def theorem_verdicts(runs: Sequence[Slope]) -> list[ClaimVerdict]:
         ClaimVerdict(
             f"with the theorem's parameters the average gradient norm is at most 3 eps, "
             f"sigma = {run.sigma:g}",
-            "EPISODE, Theorem 1",
+            THEOREM_1,
             f"{run.running[-1]:.3f} after {run.rounds[-1]} rounds, {run.promised[-1]:.3f} promised "
             f"and 3 eps = {3 * THEOREM_EPSILON:g}: "
             f"{run.promised[-1] / run.running[-1]:.0f} times less",
-            SUPPORTED if run.running[-1] <= 3 * THEOREM_EPSILON else FAILS,
+            true_or_false(run.running[-1] <= 3 * THEOREM_EPSILON),
         )
         for run in runs
     ]

@@ -6,7 +6,6 @@ talk on EPISODE++ (NeurIPS 2023).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ from certibit.figures.episode.tuning import LOCAL_STEPS, PROBLEMS, Best, Contest
 from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.places.delivery import Place
 from certibit.figures.text.tables import json_number
-from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
+from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
 from certibit.theory.formulas.clipping_complexity import (
@@ -163,15 +162,15 @@ def clipping_experiments(
     synthetic, needed = results[SYNTHETIC], results[NEEDED]
     in_part = [results[contest] for contest in PARTIAL]
 
-    said: list[ClaimVerdict] = []
+    said: list[dict[str, Any]] = []
     shown: list[Comparison] = []
 
     def judge(verdicts: list[ClaimVerdict], runs: int = seeds) -> None:
         if limits is not None:
             return
-        verdicts = [replace(each, outcome=firm(each.outcome, runs)) for each in verdicts]
-        said.extend(verdicts)
-        tell(lambda: verdicts_text(verdicts))
+        records = [each.firm(runs).record() for each in verdicts]
+        said.extend(records)
+        tell(lambda: verdicts_text(records))
 
     paths = figure_3(SYNTHETIC, synthetic, folder)
     panels = [(f"H = {H:g}", SYNTHETIC, synthetic, i) for i, H in enumerate(SYNTHETIC.values)]
@@ -209,7 +208,7 @@ def clipping_experiments(
     tell(lambda: "\nRuns with the parameters of Theorem 1")
     judge(theorem_verdicts(runs))
 
-    record = {"panels": contest_records(shown), "verdicts": [asdict(each) for each in said]}
+    record = {"panels": contest_records(shown), "verdicts": said}
     paths.append(folder / "report.json")
     write_record(paths[-1], record)
     tell(lambda: "\n" + complexity_tables(CONSTANTS, SMOOTHNESS))

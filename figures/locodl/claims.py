@@ -1,4 +1,4 @@
-"""The claims of the LoCoDL paper about its figures, judged on the traces.
+"""The claims of the LoCoDL paper about its figures, judged on the traces; as JSON and as text.
 
 A claim consists of comparisons: curve A needs fewer bits than curve B to an accuracy, possibly by a
 factor. The bits of a seed are infinite if its run does not reach the accuracy within the axis. A
@@ -24,14 +24,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certibit.data.terminal import paragraph, table
 from certibit.figures.bands import BAND
-from certibit.figures.locodl.panels import Curve, Panel
-from certibit.figures.text.tables import accuracy_name
-from certibit.figures.text.verdicts import OWN, SEEDS, SUPPORTED, Quotation
+from certibit.figures.locodl.jobs import strongest_promise
+from certibit.figures.locodl.panels import Curve, Figure, Panel
+from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.figures.text.verdicts import (
+    OWN,
+    SEEDS,
+    SUPPORTED,
+    ClaimVerdict,
+    Quotation,
+    verdicts_text,
+)
 from certibit.solvers.runs.trace import Trace
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.verdict import FAILS, UNDECIDED
 
+Traces = dict[tuple[Panel, Curve], Trace]
 FASTEST = Quotation(
     "We can see that LoCoDL, when combined with rand-k and Natural Compression, converges faster "
     "than all other algorithms, with respect to the total number of communicated bits per client.",
@@ -62,6 +72,16 @@ LIKE = 1.25
 """Two curves behave alike if each needs at most so many times the bits of the other."""
 LOCAL_TRAINING = ("compressed-scaffnew", "5gcs-cc", "locodl")
 _NEVER = 1e300
+_RULE = (
+    "A comparison of two curves is supported if all seeds agree on it or the 10-90 % bands of "
+    "their bits are disjoint in its order; it FAILS if the bands are disjoint in the opposite "
+    "order; else, and with fewer than three seeds, it is undecided. "
+    "A claim is supported if all its comparisons are, FAILS if one does, and else is undecided; "
+    "pairs in which neither curve gets there within the axis are left out. A claim about the "
+    "same curves in another version of the figure is judged once. "
+    "Numbers are medians of {}, with the band; 'never' is beyond the axis."
+)
+_GIVEN_UP = " A run that was given up costs more than it had spent, and no more is said of it."
 
 
 @dataclass(frozen=True)
@@ -92,13 +112,32 @@ class CurveBits:
     @cached_property
     def band(self) -> tuple[float, float]:
         """The 10-90 % band, of log(bits)."""
-        ends = zip((self.least, self.bits), BAND, strict=True)
         low, high = (
             float(10 ** np.percentile(np.log10(np.clip(bits, 1.0, _NEVER)), end))
-            for bits, end in ends
+            for bits, end in zip((self.least, self.bits), BAND, strict=True)
         )
-        most = self.panel.bits
-        return (low if low <= 2 * most else np.inf), (high if high <= 2 * most else np.inf)
+        most = 2 * self.panel.bits
+        return (low if low <= most else np.inf), (high if high <= most else np.inf)
+
+    def record(self) -> dict[str, Any]:
+        """Return median and band as JSON values."""
+        low, high = json_number(self.band)
+        return {"median": json_number(self.median), "low": low, "high": high}
+
+    def explanation(self, accuracy: float) -> str:
+        """Say what is promised to an accuracy, and with which parameters."""
+        best = strongest_promise(self.panel, self.curve)
+        bits = (
+            f"{best.bits_to(accuracy, self.panel.downlink):,.0f} bits promised"
+            if best
+            else "nothing promised"
+        )
+        values = ", ".join(
+            f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
+            for name, value in self.parameters.items()
+            if not isinstance(value, list | tuple)
+        )
+        return f"{self.curve.label}: {bits}; {values}"
 
     def __str__(self) -> str:
         if not np.isfinite(self.median):
@@ -122,21 +161,26 @@ class BitComparison:
     def outcome(self) -> str:
         """The verdict, as defined in the docstring of this module."""
         left, right = self.factor * self.fewer.bits, self.more.least
+        low, high = (self.factor * end for end in self.fewer.band)
         if right.size < SEEDS:
             return UNDECIDED
-        ends, others = (self.factor * end for end in self.fewer.band), self.more.band
-        low, high = ends
-        if bool(np.all(left < right)) or high < others[0]:
+        if bool(np.all(left < right)) or high < self.more.band[0]:
             return SUPPORTED
-        if low > others[1]:
-            return FAILS
-        return UNDECIDED
+        return FAILS if low > self.more.band[1] else UNDECIDED
 
     @property
     def ratio(self) -> float:
         """Median bits of ``more`` over those of ``fewer``; NaN if both are infinite."""
         with np.errstate(invalid="ignore"):
             return float(np.float64(self.more.median) / np.float64(self.fewer.median))
+
+    def record(self) -> dict[str, Any]:
+        """Return both costs and the outcome as JSON values."""
+        ends = {
+            name: {"curve": cost.curve.label, "panel": cost.panel.title} | cost.record()
+            for name, cost in (("fewer", self.fewer), ("more", self.more))
+        }
+        return {"accuracy": self.accuracy, "factor": self.factor, **ends, "outcome": self.outcome}
 
     def __str__(self) -> str:
         limit = f", {self.factor:g} asked for" if self.factor != 1 else ""
@@ -145,14 +189,13 @@ class BitComparison:
 
 
 @dataclass(frozen=True)
-class JudgedClaim:
-    """A claim with its comparisons, and the sentence of the paper that makes it."""
+class ComparedClaim:
+    """A claim with its comparisons, the sentence of the paper that makes it, and a remark."""
 
     claim: str
     comparisons: tuple[BitComparison, ...]
-    quotation: Quotation = OWN
+    quoted: Quotation = OWN
     remark: str = ""
-    """Further remarks on the verdict."""
 
     @property
     def measured(self) -> tuple[BitComparison, ...]:
@@ -175,11 +218,15 @@ class JudgedClaim:
         return min(same, key=lambda c: c.ratio / c.factor if c.ratio == c.ratio else np.inf)
 
     @property
-    def note(self) -> str:
-        """Notes on the two curves of the decisive comparison, and the remark."""
-        curves = (self.decisive.fewer.curve, self.decisive.more.curve)
+    def verdict(self) -> ClaimVerdict:
+        """The verdict, with notes on the two curves of the decisive comparison and the remark."""
+        decisive, beyond = self.decisive, len(self.comparisons) - len(self.measured)
+        left_out = f"; {beyond} of {len(self.comparisons)} pairs are beyond the axis"
+        curves = (decisive.fewer.curve, decisive.more.curve)
         notes = (OUR_PART.get((curve.method, curve.rule or ""), "") for curve in curves)
-        return "; ".join(dict.fromkeys(filter(None, (*notes, self.remark))))
+        note = "; ".join(dict.fromkeys(filter(None, (*notes, self.remark))))
+        measured = f"{decisive}{left_out if beyond else ''}"
+        return ClaimVerdict(self.claim, self.quoted, measured, self.outcome, note)
 
     @property
     def subject(self) -> Hashable:
@@ -187,10 +234,17 @@ class JudgedClaim:
         ends = [end for c in self.comparisons for end in (c.fewer, c.more)]
         return self.claim, tuple((end.curve, end.panel.problem) for end in ends)
 
-    def __str__(self) -> str:
-        beyond = len(self.comparisons) - len(self.measured)
-        left_out = f"; {beyond} of {len(self.comparisons)} pairs are beyond the axis"
-        return f"{self.decisive}{left_out if beyond else ''}"
+    def record(self) -> dict[str, Any]:
+        """Return the verdict as JSON values; of one that FAILS with what was promised."""
+        decisive = self.decisive
+        values = self.verdict.record() | {
+            "decisive": decisive.record(),
+            "comparisons": [each.record() for each in self.comparisons],
+        }
+        if self.outcome == FAILS:
+            ends = (decisive.fewer, decisive.more)
+            values["why"] = [cost.explanation(decisive.accuracy) for cost in ends]
+        return values
 
 
 class PanelBits:
@@ -221,10 +275,8 @@ class PanelBits:
 
     def best(self, accuracy: float, *methods: str) -> CurveBits:
         """Return the curve with the fewest bits (median) of some methods."""
-        return min(
-            (self.of(curve, accuracy) for curve in self.curves(*methods)),
-            key=lambda cost: cost.median,
-        )
+        costs = (self.of(curve, accuracy) for curve in self.curves(*methods))
+        return min(costs, key=lambda cost: cost.median)
 
     def ranking(self, accuracy: float) -> list[CurveBits]:
         """Return the best curve of every method that reaches the accuracy, fewest bits first."""
@@ -232,106 +284,183 @@ class PanelBits:
         costs = sorted((self.best(accuracy, m) for m in methods), key=lambda cost: cost.median)
         return [cost for cost in costs if np.isfinite(cost.median)]
 
-
-def panel_findings(costs: PanelBits) -> list[JudgedClaim]:
-    """Judge what the paper claims about every panel."""
-    combined = costs.curves("locodl", kind="rand-k+natural")[0]
-    found: list[JudgedClaim] = []
-
-    def add(claim: str, comparisons: Iterable[BitComparison], quotation: Quotation = OWN) -> None:
-        made = tuple(comparisons)
-        if made:
-            found.append(JudgedClaim(claim, made, quotation))
-
-    both = " and ".join(map(accuracy_name, ACCURACIES))
-    others = [curve for curve in costs.curves() if curve.method != "locodl"]
-
-    def against(curves: Iterable[Curve]) -> list[BitComparison]:
+    def against(
+        self, fewer: Curve, more: Iterable[Curve], accuracies: Sequence[float] = ACCURACIES
+    ) -> list[BitComparison]:
+        """Compare a curve with others."""
         return [
-            BitComparison(costs.of(combined, accuracy), costs.of(curve, accuracy), accuracy)
-            for accuracy in ACCURACIES
-            for curve in curves
+            BitComparison(self.of(fewer, accuracy), self.of(curve, accuracy), accuracy)
+            for accuracy in accuracies
+            for curve in more
         ]
 
-    add(
-        f"LoCoDL with rand-k and natural compression needs fewer bits to {both} than all other "
-        "algorithms",
-        against(others),
-        FASTEST,
-    )
-    add(
-        f"LoCoDL outperforms CompressedScaffnew to {both}",
-        against(costs.curves("compressed-scaffnew")),
-        OUTPERFORMS,
-    )
-    add(
-        f"ADIANA improves on DIANA with the same kind of compressor to {both}",
-        (
-            each
-            for accuracy in ACCURACIES
-            for each in _same_kind(costs, "adiana", "diana", accuracy)
-        ),
-        BEHIND,
-    )
-    add(
-        f"ADIANA is not competitive with CompressedScaffnew, 5GCS-CC and LoCoDL to {both}",
-        (
-            BitComparison(costs.best(accuracy, method), costs.best(accuracy, "adiana"), accuracy)
-            for accuracy in ACCURACIES
-            for method in LOCAL_TRAINING
-        ),
-        BEHIND,
-    )
-    finest = ACCURACIES[-1]
-    add(
-        "LoCoDL reaches 1e-5 with at least 5 times fewer bits than DIANA with the same kind of "
-        "compressor",
-        _same_kind(costs, "locodl", "diana", finest, 5.0),
-    )
-    add(
-        f"l1-selection behaves like rand-1: within a factor of {LIKE:g} to 1e-5",
-        _alike(costs, finest),
-        L1,
-    )
-    return found
+    def same_kind(
+        self, fewer: str, more: str, accuracies: Sequence[float] = ACCURACIES, factor: float = 1.0
+    ) -> list[BitComparison]:
+        """Compare two methods with the same kind of compressor."""
+        return [
+            BitComparison(self.of(mine, accuracy), self.of(other, accuracy), accuracy, factor)
+            for accuracy in accuracies
+            for mine in self.curves(fewer)
+            for other in self.curves(more, kind=mine.kind)
+            if other.kind == mine.kind
+        ]
 
 
-def _same_kind(
-    costs: PanelBits, fewer: str, more: str, accuracy: float, factor: float = 1.0
-) -> list[BitComparison]:
-    return [
-        BitComparison(costs.of(mine, accuracy), costs.of(other, accuracy), accuracy, factor)
-        for mine in costs.curves(fewer)
-        for other in costs.curves(more)
-        if mine.kind == other.kind
-    ]
-
-
-def _alike(costs: PanelBits, accuracy: float) -> list[BitComparison]:
-    pairs = [
-        (costs.of(one, accuracy), costs.of(other, accuracy))
+def panel_findings(costs: PanelBits) -> list[ComparedClaim]:
+    """Judge what the paper claims about every panel."""
+    combined = costs.curves("locodl", kind="rand-k+natural")[0]
+    both, finest = " and ".join(map(accuracy_name, ACCURACIES)), ACCURACIES[-1]
+    alike = [
+        (costs.of(one, finest), costs.of(other, finest))
         for one in costs.curves(kind="l1")
         for other in costs.curves(one.method, kind="rand-k")
         if other.k == 1
     ]
+    claims = {
+        f"LoCoDL with rand-k and natural compression needs fewer bits to {both} than all other "
+        "algorithms": (
+            costs.against(combined, [c for c in costs.curves() if c.method != "locodl"]),
+            FASTEST,
+        ),
+        f"LoCoDL outperforms CompressedScaffnew to {both}": (
+            costs.against(combined, costs.curves("compressed-scaffnew")),
+            OUTPERFORMS,
+        ),
+        f"ADIANA improves on DIANA with the same kind of compressor to {both}": (
+            costs.same_kind("adiana", "diana"),
+            BEHIND,
+        ),
+        f"ADIANA is not competitive with CompressedScaffnew, 5GCS-CC and LoCoDL to {both}": (
+            [
+                BitComparison(costs.best(a, method), costs.best(a, "adiana"), a)
+                for a in ACCURACIES
+                for method in LOCAL_TRAINING
+            ],
+            BEHIND,
+        ),
+        "LoCoDL reaches 1e-5 with at least 5 times fewer bits than DIANA with the same kind of "
+        "compressor": (costs.same_kind("locodl", "diana", [finest], 5.0), OWN),
+        f"l1-selection behaves like rand-1: within a factor of {LIKE:g} to 1e-5": (
+            [
+                BitComparison(*ends, finest, 1 / LIKE)
+                for pair in alike
+                for ends in (pair, pair[::-1])
+            ],
+            L1,
+        ),
+    }
     return [
-        BitComparison(a, b, accuracy, 1 / LIKE) for pair in pairs for a, b in (pair, pair[::-1])
+        ComparedClaim(claim, tuple(comparisons), quoted)
+        for claim, (comparisons, quoted) in claims.items()
+        if comparisons
     ]
 
 
-def across_findings(panels: Sequence[PanelBits]) -> list[JudgedClaim]:
+def across_findings(panels: Sequence[PanelBits]) -> list[ComparedClaim]:
     """Judge that every method needs fewer bits for larger n; panels of one data set, by n."""
     finest = ACCURACIES[-1]
-    found = []
+    claims = []
     for method, card in METHODS.items():
-        comparisons = [
+        comparisons = tuple(
             BitComparison(larger.of(one, finest), smaller.of(other, finest), finest)
             for smaller, larger in pairwise(panels)
             for one in larger.curves(method)
             for other in smaller.curves(method)
             if (one.kind, one.rule) == (other.kind, other.rule)
-        ]
+        )
         if comparisons:
             claim = f"{card.label} needs fewer bits to 1e-5 for larger n"
-            found.append(JudgedClaim(claim, tuple(comparisons), LARGER_N, OTHER_PROBLEM))
-    return found
+            claims.append(ComparedClaim(claim, comparisons, LARGER_N, OTHER_PROBLEM))
+    return claims
+
+
+def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
+    """Judge the claims of the paper on figures, each in the paper's and in the best version.
+
+    Returns
+    -------
+    dict
+        Values of strict JSON; an infinite number of bits is null.
+    """
+    judged: set[Hashable] = set()
+
+    def new(claims: Sequence[ComparedClaim]) -> list[dict[str, Any]]:
+        """Return the claims that have not been judged yet, on the same curves."""
+        some = [each for each in claims if each.subject not in judged]
+        judged.update(each.subject for each in some)
+        return [each.record() for each in some]
+
+    figures = []
+    for figure in (figure for pair in pairs for figure in pair):
+        costs = [PanelBits(p, {c: traces[p, c] for c in p.curves}) for p in figure.panels]
+        panels = [_panel(each) | {"claims": new(panel_findings(each))} for each in costs]
+        across = new(across_findings(costs))
+        figures.append({"figure": figure.name, "panels": panels, "across panels": across})
+    panel = pairs[0][0].panels[0]
+    rule = _RULE.format(panel.counted) + _GIVEN_UP * bool(panel.downlink)
+    return {"rule": rule, "figures": figures}
+
+
+def _panel(costs: PanelBits) -> dict[str, Any]:
+    finest = ACCURACIES[-1]
+    return {
+        "panel": costs.panel.title,
+        "curves": [
+            {
+                "curve": curve.label,
+                "rule": curve.rule,
+                "parameters": costs.of(curve, finest).parameters,
+                "bits": {accuracy_name(a): costs.of(curve, a).record() for a in ACCURACIES},
+            }
+            for curve in costs.curves()
+        ],
+        "ranking to 1e-5": [cost.curve.label for cost in costs.ranking(finest)],
+    }
+
+
+def judgement_text(judgement: dict[str, Any]) -> str:
+    """Write verdicts as text: per figure a table of outcomes, then every claim with numbers."""
+    blocks = [paragraph(judgement["rule"])]
+    for figure in judgement["figures"]:
+        blocks += [f"{figure['figure']}\n{'=' * len(figure['figure'])}", _overview(figure)]
+        for panel in figure["panels"]:
+            ranking = "fewest bits to 1e-5, by method: " + "; ".join(panel["ranking to 1e-5"])
+            lines = paragraph(ranking, hanging="  ")
+            blocks.append(f"{panel['panel']}\n{lines}\n{verdicts_text(panel['claims'])}")
+        if figure["across panels"]:
+            blocks.append(f"across the panels\n{verdicts_text(figure['across panels'])}")
+    return "\n\n".join(blocks)
+
+
+def judgement_summary(judgement: dict[str, Any]) -> str:
+    """Write how many claims have which outcome in every panel, and a line for each that FAILS."""
+    blocks = []
+    for figure in judgement["figures"]:
+        failing: dict[str, list[str]] = {}
+        for name, claims in claim_groups(figure):
+            for claim in claims:
+                if claim["outcome"] == FAILS:
+                    failing.setdefault(claim["claim"], []).append(name)
+        lines = [
+            paragraph(f"{FAILS}: {claim} [{'; '.join(names)}]", hanging="  ")
+            for claim, names in failing.items()
+        ]
+        blocks.append("\n".join([f"{figure['figure']}", _overview(figure), *lines]))
+    return "\n\n".join(blocks)
+
+
+def claim_groups(figure: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the claims of the record of a judged figure, by panel and across the panels."""
+    groups = [(panel["panel"], panel["claims"]) for panel in figure["panels"]]
+    return [*groups, ("across the panels", figure["across panels"])]
+
+
+def _overview(figure: dict[str, Any]) -> str:
+    """Count the outcomes of every panel."""
+    outcomes = (SUPPORTED, FAILS, UNDECIDED)
+    rows = [
+        (name, *(str(sum(c["outcome"] == outcome for c in claims)) for outcome in outcomes))
+        for name, claims in claim_groups(figure)
+    ]
+    return table(("claims", *outcomes), rows, texts=1)

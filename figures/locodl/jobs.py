@@ -1,4 +1,4 @@
-"""The curves of panels as jobs for the pool."""
+"""The curves of panels as jobs for the pool, and what is promised of them."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -11,7 +11,9 @@ from certibit.solvers.compressors.selector import compressor as select_compresso
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.store.store import Store, StoredJob
-from certibit.theory.catalogue.catalogue import parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
+from certibit.theory.checks.method.promise import Promise, promise
+from certibit.theory.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -51,3 +53,11 @@ def experiment_of(panel: Panel, curve: Curve) -> ConvexExperiment:
 @lru_cache(maxsize=3)
 def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
     return strongly_convex_problem(selector, kappa=kappa)
+
+
+def strongest_promise(panel: Panel, curve: Curve) -> Promise | None:
+    """Return the strongest promise of the theorems that hold for a curve; None if there is none."""
+    experiment = experiment_of(panel, curve)
+    held = METHODS[curve.method].holding(experiment.method, Setting.at(experiment))
+    promises = [promise(theorem, experiment) for theorem in held]
+    return min(promises, key=lambda each: each.bits_to(panel.floor, panel.downlink), default=None)

@@ -12,8 +12,8 @@ from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
 from certibit.figures.curve_records import figure_record, panel_record
+from certibit.figures.locodl.claims import Traces, judge, judgement_summary, judgement_text
 from certibit.figures.locodl.jobs import Job
-from certibit.figures.locodl.judgement import Traces, judge, judgement_summary, judgement_text
 from certibit.figures.locodl.panel_drawing import draw_figure
 from certibit.figures.locodl.panel_table import panel_table
 from certibit.figures.locodl.panels import Curve, Figure, Panel

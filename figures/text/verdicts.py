@@ -1,7 +1,8 @@
-"""Verdicts on claims: supported, FAILS, or undecided."""
+"""Claims with verdicts: supported, FAILS, or undecided; as one record and as text."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from certibit.data.terminal import paragraph
 from certibit.theory.verdict import FAILS, UNDECIDED
@@ -9,8 +10,6 @@ from certibit.theory.verdict import FAILS, UNDECIDED
 SUPPORTED = "supported"
 SEEDS = 3
 """With fewer seeds nothing is firm: every verdict is "undecided"."""
-OURS = "not in the paper"
-"""The source of a claim that no paper makes."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Quotation:
     place: str
 
 
-OWN = Quotation("", OURS)
+OWN = Quotation("", "not in the paper")
 """Of a claim that no paper makes."""
 
 
@@ -33,29 +32,56 @@ class ClaimVerdict:
     ----------
     claim : str
         The claim, in words.
-    source : str
-        Whose claim it is, and where it stands.
+    quoted : Quotation
+        The sentence of the paper that makes it.
     measured : str
         The numbers that decide.
     outcome : str
         One of ``SUPPORTED``, ``FAILS``, ``UNDECIDED``.
-    quotation : str
-        The sentence of the paper.
     note : str
         What in it is ours, and affects the verdict.
     """
 
     claim: str
-    source: str
+    quoted: Quotation
     measured: str
     outcome: str
-    quotation: str = ""
     note: str = ""
 
+    def record(self) -> dict[str, Any]:
+        """Return the verdict as JSON values."""
+        return {
+            "claim": self.claim,
+            "source": self.quoted.place,
+            "measured": self.measured,
+            "outcome": self.outcome,
+            "quotation": self.quoted.words,
+            "note": self.note,
+        }
 
-def firm(outcome: str, seeds: int) -> str:
-    """Return an outcome, or undecided if there are fewer than three seeds."""
-    return outcome if seeds >= SEEDS else UNDECIDED
+    def firm(self, seeds: int) -> "ClaimVerdict":
+        """Return the verdict, undecided if there are fewer than three seeds."""
+        return self if seeds >= SEEDS else replace(self, outcome=UNDECIDED)
+
+
+def judged(
+    claim: str,
+    quoted: Quotation,
+    measured: str,
+    value: float,
+    holds: float,
+    fails: float,
+    note: str = "",
+) -> ClaimVerdict:
+    """Return a claim with the outcome of a number between two limits; see `claim_outcome`."""
+    return ClaimVerdict(
+        claim, quoted, measured, claim_outcome(value, holds=holds, fails=fails), note
+    )
+
+
+def true_or_false(holds: bool) -> str:
+    """Return the outcome of a claim that is either true or not."""
+    return SUPPORTED if holds else FAILS
 
 
 def claim_outcome(value: float, *, holds: float, fails: float) -> str:
@@ -69,16 +95,17 @@ def claim_outcome(value: float, *, holds: float, fails: float) -> str:
     return SUPPORTED if value >= holds else FAILS if value <= fails else UNDECIDED
 
 
-def verdicts_text(verdicts: Iterable[ClaimVerdict]) -> str:
-    """Write verdicts as text."""
+def verdicts_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Write the records of verdicts as text."""
     blocks = []
-    for verdict in verdicts:
-        note = f"; {verdict.note}" if verdict.note else ""
-        head = f"{verdict.outcome}: {verdict.claim} [{verdict.source}{note}]"
+    for each in records:
+        note = f"; {each['note']}" if each["note"] else ""
+        head = f"{each['outcome']}: {each['claim']} [{each['source']}{note}]"
+        numbers = ". ".join([each["measured"], *each.get("why", [])])
         parts = [
             paragraph(head, hanging="  "),
-            paragraph(f'"{verdict.quotation}"', "  ", "  ") if verdict.quotation else "",
-            paragraph(verdict.measured, "    ", "    "),
+            paragraph(f'"{each["quotation"]}"', "  ", "  ") if each["quotation"] else "",
+            paragraph(numbers, "    ", "    "),
         ]
         blocks.append("\n".join(filter(None, parts)))
     return "\n".join(blocks)

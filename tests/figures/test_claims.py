@@ -5,15 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certibit.figures.locodl import judgement
+from certibit.figures.locodl import claims
 from certibit.figures.locodl.claims import (
     BitComparison,
+    ComparedClaim,
     CurveBits,
-    JudgedClaim,
     PanelBits,
     across_findings,
     panel_findings,
 )
+from certibit.figures.locodl.jobs import strongest_promise
 from certibit.figures.locodl.recipes import VERSIONS, paper_figure
 from certibit.figures.text.verdicts import FAILS, OWN, SUPPORTED, UNDECIDED
 
@@ -60,18 +61,18 @@ def test_few_seeds_decide_nothing(seeds):
 
 def test_claims_of_the_paper_are_quoted_with_their_lines(made):
     found = panel_findings(PanelBits(PANEL, artificial(made, PANEL)))
-    own = [each.claim for each in found if each.quotation == OWN]
+    own = [each.claim for each in found if each.quoted == OWN]
     assert len(own) == 1
     assert "5 times" in own[0]
     for each in found:
-        quoted = each.quotation
+        quoted = each.quoted
         assert quoted == OWN or re.fullmatch(r"LoCoDL, section 4, lines? \d+(-\d+)?", quoted.place)
         assert bool(quoted.words) == (quoted != OWN)
 
 
 def test_what_is_ours_stands_beside_the_verdict(judged):
-    claims = [c for figure in judged["figures"] for p in figure["panels"] for c in p["claims"]]
-    about = [c for c in claims if "5GCS-CC" in c["decisive"]["more"]["curve"]]
+    told = [c for figure in judged["figures"] for p in figure["panels"] for c in p["claims"]]
+    about = [c for c in told if "5GCS-CC" in c["decisive"]["more"]["curve"]]
     assert about
     assert all("our own theorem" in c["note"] for c in about)
 
@@ -107,19 +108,22 @@ def test_numbers_of_a_cost():
 def test_a_claim_fails_if_one_comparison_does_and_holds_if_all_do():
     good, bad = comparison([1] * 3, [2] * 3), comparison([2] * 3, [1] * 3)
     tie = comparison([1] * 3, [1] * 3)
-    assert JudgedClaim("", (good, good)).outcome == SUPPORTED
-    assert JudgedClaim("", (good, tie)).outcome == UNDECIDED
-    assert JudgedClaim("", (good, tie, bad)).outcome == FAILS
-    assert JudgedClaim("", (good, tie, bad)).decisive == bad
+    assert ComparedClaim("", (good, good)).outcome == SUPPORTED
+    assert ComparedClaim("", (good, tie)).outcome == UNDECIDED
+    assert ComparedClaim("", (good, tie, bad)).outcome == FAILS
+    assert ComparedClaim("", (good, tie, bad)).decisive == bad
     beyond = comparison([INF] * 3, [INF] * 3)
-    assert JudgedClaim("", (good, beyond)).outcome == SUPPORTED
-    assert str(JudgedClaim("", (good, beyond))) == f"{good}; 1 of 2 pairs are beyond the axis"
-    assert JudgedClaim("", (beyond,)).outcome == UNDECIDED
+    assert ComparedClaim("", (good, beyond)).outcome == SUPPORTED
+    assert (
+        ComparedClaim("", (good, beyond)).verdict.measured
+        == f"{good}; 1 of 2 pairs are beyond the axis"
+    )
+    assert ComparedClaim("", (beyond,)).outcome == UNDECIDED
     closer = comparison([1] * 3, [1.5] * 3)
-    assert JudgedClaim("", (good, closer)).decisive == closer
+    assert ComparedClaim("", (good, closer)).decisive == closer
     undecided, slightly_bad = comparison([1, 5, 5], [2, 3, 3]), comparison([1.1] * 3, [1] * 3)
     assert undecided.ratio < slightly_bad.ratio
-    assert JudgedClaim("", (undecided, slightly_bad)).decisive == slightly_bad
+    assert ComparedClaim("", (undecided, slightly_bad)).decisive == slightly_bad
 
 
 # Bits to 1e-5 of every method with rand-k and natural compression; others need 30 % more, and
@@ -222,8 +226,8 @@ def judged(made):
         for curve, trace in artificial(made, panel, BITS | {"5gcs-cc": 5e3, "gd": INF}).items()
     }
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(judgement, "explanation", lambda *about: f"because of {about[1].label}")
-        return judgement.judge([figures], traces)
+        patched.setattr(CurveBits, "explanation", lambda bits, _: f"because of {bits.curve.label}")
+        return claims.judge([figures], traces)
 
 
 def test_judgement_is_strict_json_with_numbers_and_reasons(judged):
@@ -249,7 +253,7 @@ def test_judgement_is_strict_json_with_numbers_and_reasons(judged):
 
 
 def test_text_of_a_judgement_fits_a_terminal(judged):
-    text = judgement.judgement_text(judged)
+    text = claims.judgement_text(judged)
     assert max(map(len, text.splitlines())) <= 80
     assert "FAILS: LoCoDL with rand-k and natural compression needs fewer" in text
     assert '"We can see that LoCoDL, when combined with rand-k' in text
@@ -258,12 +262,11 @@ def test_text_of_a_judgement_fits_a_terminal(judged):
 
 
 def test_of_two_promises_the_stronger_is_told():
-    from certibit.figures.locodl.explanation import explanation, strongest_promise  # noqa: PLC0415
-
     panel = replace(PANEL, problem="breast-cancer@9", kappa=50.0)
     curve = next(c for c in panel.curves if c.method == "diana")
     best = strongest_promise(panel, curve)
-    text = explanation(panel, curve, 1e-5, {"gamma": 0.123456, "q": [1.0], "K": 3})
+    parameters = {"gamma": 0.123456, "q": [1.0], "K": 3}
+    text = CurveBits(panel, curve, parameters, np.ones(3)).explanation(1e-5)
     assert text == (
         f"DIANA: rand-1: {best.bits_to(1e-5):,.0f} bits promised; gamma = 0.1235, K = 3"
     )
@@ -283,13 +286,13 @@ def test_words_of_claims(made, judged):
 
 def test_a_sentence_counts_once_for_both_accuracies(made):
     found = panel_findings(PanelBits(PANEL, artificial(made, PANEL)))
-    quoted = [each.quotation for each in found if each.quotation.words]
+    quoted = [each.quoted for each in found if each.quoted.words]
     assert sorted(quoted.count(each) for each in set(quoted)) == [1, 1, 1, 2]  # ADIANA: two claims
     assert all({c.accuracy for c in each.comparisons} == {1e-3, 1e-5} for each in found[:4])
 
 
 def test_the_summary_has_a_line_for_each_claim_that_fails(judged):
-    text = judgement.judgement_summary(judged)
+    text = claims.judgement_summary(judged)
     assert len(text.splitlines()) < 40
     assert max(map(len, text.splitlines())) <= 80
     failing = {

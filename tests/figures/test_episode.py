@@ -144,7 +144,7 @@ def test_verdicts_come_out_otherwise_if_the_runs_do(episode, celgc, unclipped, o
     results = dict.fromkeys(TUNINGS, unclipped) | {"episode": episode, "celgc": celgc}
     verdicts = figure_3_verdicts(SYNTHETIC, results)
     assert [verdict.outcome for verdict in verdicts[:5]] == outcomes
-    assert max(map(len, verdicts_text(verdicts).splitlines())) <= 80
+    assert max(map(len, verdicts_text(each.record() for each in verdicts).splitlines())) <= 80
 
 
 def test_verdicts_on_the_lower_bound_and_the_theorem():

@@ -14,8 +14,7 @@ from certibit.data.files.records import read_record
 from certibit.data.terminal import text_columns
 from certibit.figures.bands import band
 from certibit.figures.comparison.comparison_record import keep_comparison
-from certibit.figures.locodl import judgement
-from certibit.figures.locodl.claims import BitComparison, PanelBits
+from certibit.figures.locodl.claims import BitComparison, CurveBits, PanelBits, judge
 from certibit.figures.locodl.recipes import all_rules, paper_figure
 from certibit.figures.locodl.reproduction import weighed
 from certibit.figures.locodl.table_2 import table_2
@@ -118,15 +117,15 @@ def test_what_diverges_never_arrives(made):
 
 
 def test_verdicts_say_which_bits_they_count(made, monkeypatch):
-    monkeypatch.setattr(judgement, "explanation", lambda *asked: "")
+    monkeypatch.setattr(CurveBits, "explanation", lambda *asked: "")
     trace = received(made([np.array([0, 50.0])] * 3, [np.array([1, 1e-5])] * 3), 1.0)
     traces = {(panel, curve): trace for panel in paper_figure(1).panels for curve in panel.curves}
     figure, shown = weighed(paper_figure(1), traces, 0.5)
-    judged = judgement.judge([[figure]], shown)
+    judged = judge([[figure]], shown)
     assert bits_name(0.5) in judged["rule"]
     bits = judged["figures"][0]["panels"][0]["curves"][0]["bits"]["1e-5"]["median"]
     assert bits == 75
-    assert "received" not in judgement.judge([[paper_figure(1)]], traces)["rule"]
+    assert "received" not in judge([[paper_figure(1)]], traces)["rule"]
 
 
 def test_table_2_has_the_total(made):

@@ -17,7 +17,7 @@ from certibit.figures.locodl.panels import Curve
 from certibit.figures.locodl.recipes import demonstration
 from certibit.figures.locodl.reproduction import drawn_record
 from certibit.figures.text.theory_tables import fit_summary, row_summary
-from certibit.figures.text.verdicts import ClaimVerdict
+from certibit.figures.text.verdicts import OWN, ClaimVerdict
 from certibit.solvers.store.store import Store
 from certibit.theory.audit.locodl.locodl_proof import PROOF
 from certibit.theory.audit.machinery.report import audit_report
@@ -98,14 +98,14 @@ def write_results(folder: Path) -> None:
         "audit/audit-locodl.json": audit,
         "episode/report.json": {
             "panels": contest_records(clipped),
-            "verdicts": [asdict(ClaimVerdict("c", "s", "m", "supported"))],
+            "verdicts": [ClaimVerdict("c", OWN, "m", "supported").record()],
         },
         "deep/report.json": {
             "panels": [
                 trained | {"title": "30 %, I = 2", "norms": [norms] * 2},
                 trained | {"title": "30 %, I = 4", "norms": []},
             ],
-            "verdicts": [asdict(ClaimVerdict("c", "s", "m", "supported"))],
+            "verdicts": [ClaimVerdict("c", OWN, "m", "supported").record()],
         },
         "bench/1.json": {
             "date": "2026-01-01T00:00", "commit": "c", "versions": {}, "absent": [],
