@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from certibit.figures.report.records import outcome_kind
+from certibit.figures.report.page import outcome_kind
 from certibit.theory.verdict import FAILS, ONLY_IF
 from making.method_page import toctree
 from making.text import code, escaped, page, table

@@ -12,9 +12,9 @@ from typing import Any
 
 from ratios import Ratio
 
-from certibit.data.files.records import write_record
-from certibit.figures.report.records import BENCHMARK
-from certibit.figures.report.results import read_result
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import load_or_set_aside
+from certibit.data.files.records import read_record, write_record
 
 _LIBRARIES = ("certibit", "numpy", "scipy", "numba", "array-api-compat")
 
@@ -59,11 +59,17 @@ class Record:
 def last(folder: Path) -> Record | None:
     """Return the newest record of a folder; what cannot be read is told and set aside."""
     paths = sorted(folder.glob("*.json"))
-    content = read_result(paths[-1], "make bench", BENCHMARK) if paths else None
-    if content is None:
-        return None
-    ratios = [Ratio(**_of(Ratio, ratio)) for ratio in content["ratios"]]
-    return Record(**_of(Record, content) | {"ratios": ratios})
+    then = "left out until make bench writes it again"
+    return load_or_set_aside(paths[-1], _read, then) if paths else None
+
+
+def _read(path: Path) -> Record:
+    content = read_record(path)
+    try:
+        ratios = [Ratio(**_of(Ratio, ratio)) for ratio in content["ratios"]]
+        return Record(**_of(Record, content) | {"ratios": ratios})
+    except (LookupError, TypeError) as fault:
+        raise DamagedFileError(f"{path} is damaged ({fault!r})") from None
 
 
 def _of(kind: type[Record | Ratio], values: dict[str, Any]) -> dict[str, Any]:

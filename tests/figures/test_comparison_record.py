@@ -7,8 +7,7 @@ from compared import NAMES, Mine, Yours
 from certibit import ClippedSGD, Quadratic, Refusal, compare
 from certibit.data.files.records import read_record
 from certibit.figures.comparison.comparison_record import keep_comparison
-from certibit.figures.report.page import page
-from certibit.figures.report.results import read_results
+from certibit.figures.report.page import page, read_parts
 
 
 def test_the_page_shows_what_the_comparison_found(found, tmp_path):
@@ -20,10 +19,10 @@ def test_the_page_shows_what_the_comparison_found(found, tmp_path):
         for curve, expected in zip(panel["curves"], costs, strict=True):
             kept = np.array(curve["costs"]["1e-5"][counted], dtype=float)
             np.testing.assert_array_equal(kept, expected)
-    results = read_results(tmp_path)
-    assert [part.anchor for part in results.parts if part.there] == ["compared"]
-    text = page(results)
-    assert "Comparisons of your own: mine-5" in text
+    parts = read_parts(tmp_path)
+    assert [part.anchor for part in parts if part.blocks] == ["compared"]
+    text = page(parts)
+    assert "<h4>mine-5</h4>" in text
     for contestant in found.contestants:
         assert contestant.label in text
 

@@ -45,8 +45,7 @@ from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan  # noqa:
 from certibit.figures.deep.rivals import RIVALS  # noqa: E402
 from certibit.figures.deep.training_record import training_record  # noqa: E402
 from certibit.figures.deep.trainings import Training, TrainingCurve, best_curve  # noqa: E402
-from certibit.figures.report.records import TRAININGS  # noqa: E402
-from certibit.figures.report.schemas import misfit  # noqa: E402
+from certibit.figures.report.page import rendered  # noqa: E402
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED  # noqa: E402
 
 LOSS = NETWORKS["digits"].loss
@@ -277,7 +276,7 @@ def test_the_record_has_what_the_report_reads_and_its_page_names():
     verdicts = smoothness_verdicts([norms])
     record = training_record(TINY, curves, [norms], verdicts)
     json.dumps(record, allow_nan=False)
-    assert misfit(TRAININGS, record, "deep") == ""
+    assert rendered("claims", record, Path("deep.json"))[1] == outcomes(verdicts)
     of_norms, plain = record["panels"]
     assert (plain["title"], plain["d"], plain["norms"]) == ("30 %, I = 4, S = 4", 4362, [])
     assert of_norms["curves"][0]["loss"][-1] == [None] * 3
@@ -297,7 +296,7 @@ def test_everything_on_a_small_plan(tmp_path):
     paths = deep_experiments(tmp_path, plan, processes=1, tell=lambda write: told.append(write()))
     assert all(path.stat().st_size > 1000 for path in paths)
     record = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["content"]
-    assert misfit(TRAININGS, record, "deep") == ""
+    assert rendered("claims", record, tmp_path / "deep.json")[0]
     found = sum(len(panel["curves"]) for panel in record["panels"])
     assert found == sum(len(names) for _, names in CASES)
     assert {each["outcome"] for each in record["verdicts"]} == {UNDECIDED}, "one seed is not enough"

@@ -7,16 +7,14 @@ import subprocess
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from markupsafe import escape
 from written_results import EVIL, write_results
 
 from certibit.data.files.records import read_record
-from certibit.figures.report.page import page
-from certibit.figures.report.records import drawn_figure, outcome_kind
-from certibit.figures.report.results import read_results
-from certibit.figures.report.schemas import misfit
+from certibit.figures.report.page import outcome_kind, page, read_parts, rendered
 from certibit.figures.text.tables import count_text
 
 
@@ -44,7 +42,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def text(results):
-    return page(read_results(results))
+    return page(read_parts(results))
 
 
 def test_nothing_is_fetched(text):
@@ -63,22 +61,22 @@ def test_ids_are_unique_and_every_link_leads_to_one(text):
 
 
 def test_every_part_is_there_and_none_is_said_to_be_missing(text, results):
-    found = read_results(results)
-    absent = {part.target for part in found.parts if not part.there}
+    parts = read_parts(results)
+    absent = {part.target for part in parts if not part.blocks}
     assert absent == {
         "certibit compare --report NAME",
         *(f"make figure{number}" for number in "1234"),
     }
     sections = [given["id"] for tag, given in Elements(text).found if tag == "section"]
-    anchors = {part.anchor for part in found.parts if part.there}
+    anchors = {part.anchor for part in parts if part.blocks}
     assert anchors - {"demo"} <= set(sections)
 
 
 def test_what_has_not_been_run_is_said_with_its_target(tmp_path):
-    found = read_results(tmp_path)
-    text = page(found)
-    assert text.split("Not run: ")[1].count(" (<code>") == len(found.parts)
-    for part in found.parts:
+    parts = read_parts(tmp_path)
+    text = page(parts)
+    assert text.split("Not run: ")[1].count(" (<code>") == len(parts)
+    for part in parts:
         assert f"<code>{part.target}</code>" in text
 
 
@@ -101,12 +99,11 @@ def test_texts_are_escaped(text):
     assert "&lt;/script&gt;&lt;script&gt;alert(1)" in text
 
 
-PARTS = dict.fromkeys(("episode", "deep", "theory", "scaling", "certified"), ())
 EVIL_NAMES = ['a"><script>alert(1)</script>', '" onload="alert(1)', "a'b & c", "$$x$$ @x{safe}"]
 
 
 @pytest.mark.parametrize("name", EVIL_NAMES)
-def test_names_of_files_are_escaped(results, tmp_path, name):
+def test_names_of_files_are_escaped(results, name):
     """Of a record beside the others, and of the curves in it."""
     record = read_record(results / "demo.json")
 
@@ -114,26 +111,21 @@ def test_names_of_files_are_escaped(results, tmp_path, name):
         (panel,) = record["panels"]
         curves = [curve | {"label": name} for curve in panel["curves"]]
         panel = panel | {"title": name, "problem": name, "curves": curves}
-        return record | {"figure": f"compared-{name}", "panels": [panel]}
+        return rendered("figure", record | {"panels": [panel]}, Path(name))[0]
 
-    found = replace(read_results(tmp_path), figures=[named(name)])
     parsed, plain = (
-        Elements(page(replace(found, figures=[each], pictures={each["figure"]: []} | PARTS)))
-        for each in (named(name), named("plain"))
+        [(tag, set(given)) for tag, given in Elements(named(each)).found]
+        for each in (name, "plain")
     )
-    assert [(tag, set(given)) for tag, given in parsed.found] == [
-        (tag, set(given)) for tag, given in plain.found
-    ]
-    assert f"<b>{escape(name)}.</b>" in page(
-        replace(found, figures=[named(name)], pictures=PARTS | {f"compared-{name}": []})
-    )
+    assert parsed == plain
+    assert f"<b>{escape(name)}.</b>" in named(name)
 
 
 def test_colours_of_records_are_colours(results):
     figure = read_record(results / "demo.json")
     figure["panels"][0]["curves"][0]["colour"] = "red;background:url(x)"
-    told = misfit(drawn_figure("demo"), figure, "demo")
-    assert told.startswith("demo.panels[0].curves[0].colour: ")
+    with pytest.raises(ValueError, match="is no colour"):
+        rendered("figure", figure, Path("demo.json"))
 
 
 def test_a_number_unfolds_to_what_made_it(text, results):
@@ -196,7 +188,10 @@ def test_a_browser_finds_no_fault_and_the_slider_ranks(results, tmp_path, width)
     record = read_record(results / "demo.json")
     panel = record["panels"][0]
     panel["curves"][2]["label"] = panel["curves"][2]["method"] = name
-    text = page(replace(read_results(results), figures=[record]))
+    html, _, weights = rendered("figure", record, Path("demo.json"))
+    demo = {"blocks": (html,), "weights": tuple(weights)}
+    parts = read_parts(results)
+    text = page([replace(p, **demo) if p.anchor == "demo" else p for p in parts])
     text = text.replace("<head>", "<head>" + ALERT).replace("</body>", PROBE + "</body>")
     path = tmp_path / "report.html"
     path.write_text(text)

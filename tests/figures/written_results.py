@@ -47,6 +47,7 @@ def write_results(folder: Path) -> None:
     claim = {
         "claim": EVIL, "source": "S", "outcome": "FAILS", "measured": "x 0.9",
         "decisive": compared, "comparisons": [compared] * 2, "why": ["because"],
+        "note": "", "quotation": "",
     }  # fmt: skip
     groups = {"panels": [{"panel": panel.title, "claims": [claim]}], "across panels": []}
     audit = audit_report(replace(PROOF, steps=PROOF.steps[:2])).record()

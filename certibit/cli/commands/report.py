@@ -37,11 +37,10 @@ def write_page(chosen: argparse.Namespace) -> None:
     """
     from certibit.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
     from certibit.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
-    from certibit.figures.report.page import write_report  # noqa: PLC0415  (heavy)
-    from certibit.figures.report.results import read_results  # noqa: PLC0415  (heavy)
+    from certibit.figures.report.page import read_parts, write_report  # noqa: PLC0415  (heavy)
 
     weight, folder = read_downlink_weight(chosen), read_output(chosen)
-    drawn = read_results(folder).figures
+    drawn = any(part.weights for part in read_parts(folder))
     if drawn and weight:
         raise Refusal(
             f"the figures in {folder} are drawn already, each with its own weight; give "
@@ -56,8 +55,7 @@ def write_page(chosen: argparse.Namespace) -> None:
             processes=read_place(chosen, folder),
             tell=tqdm.write,
         )
-    results = read_results(folder)
     print(write_report(folder, chosen.page or folder / "report.html"))
-    for part in results.parts:
-        if not part.there:
+    for part in read_parts(folder):
+        if not part.blocks:
             print(f"not run: {part.title} ({part.target})")
