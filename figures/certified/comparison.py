@@ -7,9 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import LogLocator, NullLocator
 
 from certibit.data.files.cache import write_text
@@ -25,7 +23,7 @@ from certibit.figures.certified.measured_bits import Runs
 from certibit.figures.certified.parameter_contest import Saving, parameter_contests
 from certibit.figures.certified.potential_gains import PotentialGain, PotentialGains
 from certibit.figures.certified.rates import CENTRE, Rate, Rates
-from certibit.figures.drawing import STYLE, save
+from certibit.figures.drawing import Line, Plot, draw_plots
 from certibit.figures.looks import method_label, method_look
 from certibit.figures.places.delivery import Place, Traceable
 from certibit.figures.pool import traces
@@ -38,72 +36,58 @@ AXES = {"kappa": "kappa", "omega": "1 + omega", "n": "n"}
 
 def draw_rates(measured: Sequence[Rate], folder: Path) -> list[Path]:
     """Draw certified over published decrease of each method's first rule, over all three axes."""
-    with style.context(STYLE):
-        canvas = Canvas(figsize=(9.5, 3.4), layout="constrained")
-        places = canvas.subplots(1, 3, sharey=True)
-        for place, (name, label) in zip(places, AXES.items(), strict=True):
-            for method in dict.fromkeys(rate.method for rate in measured):
-                rule = next(rate.rule for rate in measured if rate.method == method)
-                points = [
-                    (getattr(rate, name) + (name == "omega"), rate.looseness)
-                    for rate in measured
-                    if (rate.method, rate.rule, rate.varied) == (method, rule, name)
-                    and rate.looseness > 0
-                ]
-                if points:
-                    colour, marker = method_look(method)
-                    place.plot(
-                        *zip(*sorted(points), strict=True),
-                        color=colour,
-                        marker=marker,
-                        label=method_label(method),
-                    )
-            _logarithmic(place)
-            place.set_xlabel(label)
-        n, kappa, omega = CENTRE
-        places[0].set_ylabel("certified / published (1 - factor)")
-        canvas.suptitle(f"around n = {n}, kappa = {kappa:g}, omega = {omega:g}", fontsize="medium")
-        handles = {
-            text: handle
-            for place in places
-            for handle, text in zip(*place.get_legend_handles_labels(), strict=True)
-        }
-        canvas.legend(handles.values(), handles.keys(), loc="outside right upper")
-        return save(canvas, folder, "looseness")
+    n, kappa, omega = CENTRE
+    first = {rate.method: rate.rule for rate in reversed(measured)}
+    plots: list[Plot] = []
+    for name, label in AXES.items():
+        lines = []
+        for method in dict.fromkeys(rate.method for rate in measured):
+            points = sorted(
+                (getattr(rate, name) + (name == "omega"), rate.looseness)
+                for rate in measured
+                if (rate.method, rate.rule, rate.varied) == (method, first[method], name)
+                and rate.looseness > 0
+            )
+            if points:
+                x, y = zip(*points, strict=True)
+                lines.append(Line(x, y, _look(method)))
+        ylabel = "" if plots else "certified / published (1 - factor)"
+        plots.append(Plot(lines, "", label, ylabel, finish=_logarithmic))
+    title = f"around n = {n}, kappa = {kappa:g}, omega = {omega:g}"
+    legend = {"loc": "outside right upper"}
+    return draw_plots("looseness", [plots], folder, (9.5, 3.4), legend, title, sharey=True)
 
 
 def draw_savings(savings: Sequence[Saving], folder: Path, downlink: float = 0.0) -> list[Path]:
     """Draw for each panel and method how many times fewer bits are promised and measured."""
     counted = f"bits up + {downlink:g} down" if downlink else "bits"
-    with style.context(STYLE):
-        panels = list(dict.fromkeys(saving.panel for saving in savings))
-        methods = list(dict.fromkeys(saving.method for saving in savings))
-        canvas = Canvas(figsize=(7.5, 1.2 + 0.55 * len(panels)), layout="constrained")
-        places = canvas.subplots(1, 2, sharex=True, sharey=True)
-        for place, name in zip(places, ("promised", "measured"), strict=True):
-            for position, method in enumerate(methods):
-                points = [
-                    (getattr(saving, f"{name}_saving"), panels.index(saving.panel))
-                    for saving in savings
-                    if saving.method == method
-                ]
-                colour, marker = method_look(method)
-                shift = 0.12 * (position - (len(methods) - 1) / 2)
-                place.plot(
-                    [x for x, _ in points],
-                    [y + shift for _, y in points],
-                    linestyle="",
-                    color=colour,
-                    marker=marker,
-                    label=method_label(method),
-                )
-            place.axvline(1.0, color="0.6", linewidth=0.8)
-            _logarithmic(place)
-            place.set_xlabel(f"times fewer {counted}, {name}")
-        places[0].set_yticks(range(len(panels)), panels)
-        places[0].invert_yaxis()
-        canvas.legend(*places[0].get_legend_handles_labels(), loc="outside right upper")
-        return save(canvas, folder, "savings")
+    panels = list(dict.fromkeys(saving.panel for saving in savings))
+    methods = list(dict.fromkeys(saving.method for saving in savings))
+
+    def finish(place: Axes) -> None:
+        place.axvline(1.0, color="0.6", linewidth=0.8)
+        _logarithmic(place)
+        place.set_yticks(range(len(panels)), panels)
+        place.set_ylim(max(place.get_ylim()), min(place.get_ylim()))
+
+    plots = []
+    for name in ("promised", "measured"):
+        lines = []
+        for position, method in enumerate(methods):
+            shift = 0.12 * (position - (len(methods) - 1) / 2)
+            some = [saving for saving in savings if saving.method == method]
+            x = [getattr(saving, f"{name}_saving") for saving in some]
+            y = [panels.index(saving.panel) + shift for saving in some]
+            lines.append(Line(x, y, _look(method) | {"linestyle": ""}))
+        xlabel = f"times fewer {counted}, {name}"
+        plots.append(Plot(lines, "", xlabel, finish=finish))
+    size, legend = (7.5, 1.2 + 0.55 * len(panels)), {"loc": "outside right upper"}
+    return draw_plots("savings", [plots], folder, size, legend, sharex=True, sharey=True)
+
+
+def _look(method: str) -> dict[str, Any]:
+    colour, marker = method_look(method)
+    return {"color": colour, "marker": marker, "label": method_label(method)}
 
 
 def _logarithmic(place: Axes) -> None:

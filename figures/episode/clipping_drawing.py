@@ -5,22 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import style
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import NDArray
 
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.figures.drawing import STYLE, save
+from certibit.figures.drawing import DASHED, DOTTED, GREY, Line, Plot, draw_plots, keys
 from certibit.figures.episode.recorded_rounds import FloatArray
 from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from certibit.figures.episode.tuning import LOCAL_STEPS, Best, Contest, Results
 from certibit.figures.episode.tunings import TUNINGS
 
-_DASHED, _DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
-_BAND, _SHOWN = (10.0, 90.0), 30
+_SHOWN = 30
+"""Rounds of Figure 3."""
 
 
 def tuning_look(name: str) -> dict[str, Any]:
@@ -30,65 +25,61 @@ def tuning_look(name: str) -> dict[str, Any]:
     machine are dotted.
     """
     tuning = TUNINGS[name]
-    line: Any = "-" if tuning.clips else _DASHED
+    line: Any = "-" if tuning.clips else DASHED
     return {
         "color": tuning.colour,
         "marker": tuning.marker,
-        "linestyle": line if tuning.federated else _DOTTED,
+        "linestyle": line if tuning.federated else DOTTED,
     }
 
 
 def figure_3(contest: Contest, results: Results, folder: Path) -> list[Path]:
     """Draw Figure 3 of the EPISODE paper: objective against rounds, and where runs end, per H."""
-    with style.context(STYLE):
-        canvas = Canvas(figsize=(7.6, 4.3), layout="constrained")
-        grid = canvas.add_gridspec(2, len(contest.values), height_ratios=(1.25, 1))
-        methods = ("episode", "celgc")
-        for column, H in enumerate(contest.values):
-            place = canvas.add_subplot(grid[0, column])
-            least = Quartics.of(H).f_star
-            for name in methods:
-                best = results[name][column]
-                _band(place, name, best, best.gap + least, _SHOWN)
-            place.axhline(least, color="0.35", linewidth=0.7, linestyle=_DOTTED, zorder=1)
-            place.set_xlim(0, _SHOWN)
-            top = float(Quartics.of(H).value(np.ones((1, 1, 1)))[0])
-            place.set_ylim(least - 0.06 * (top - least), top + 0.25 * (top - least))
-            place.set_title(f"H = {H:g}")
-            place.set_xlabel("rounds")
-            if column == 0:
-                place.set_ylabel("objective $f(x)$")
-            _end(canvas.add_subplot(grid[1, column]), H, column, results, methods)
-        handles = [_key(name) for name in methods]
-        handles.append(Line2D([], [], color="0.35", lw=0.7, ls=_DOTTED, label="minimum of $f$"))
-        seeds = results[methods[0]][0].gap.shape[1]
-        canvas.legend(
-            handles=handles, loc="outside upper center", ncols=3, title_fontsize=8,
-            title=f"medians and 10-90 % of {seeds} seeds; n = 2, d = 1, {LOCAL_STEPS} local steps, "
-            "every method at the best of its grid",
+    methods = ("episode", "celgc")
+    upper, lower = [], []
+    for column, H in enumerate(contest.values):
+        problem, label = Quartics.of(H), "objective $f(x)$" if column == 0 else ""
+        least, top = problem.f_star, _objective(problem, 1.0)
+        bests = {name: results[name][column] for name in methods}
+        curves = [_curve(n, b, b.gap + least, _SHOWN, (0.0, 0.1)) for n, b in bests.items()]
+        upper.append(
+            Plot(
+                curves, f"H = {H:g}", "rounds", label, xlim=(0, _SHOWN),
+                ylim=(least - 0.06 * (top - least), top + 0.25 * (top - least)),
+                levels={"y": least},
+            )
         )  # fmt: skip
-        return save(canvas, folder, "episode-figure3")
+        low, high = 0.3, problem.x_star.item() + 0.9
+        top, x = _objective(problem, low), np.linspace(low, high, 300)
+        marks = [end_points(problem, best) for best in bests.values()]
+        points = [
+            Line(at, problem.value(at[None, None, :]),
+                 tuning_look(n) | {"linestyle": "", "markersize": 4.5, "alpha": 0.55})
+            for n, at in zip(methods, marks, strict=True)
+        ]  # fmt: skip
+        curve = Line(x, problem.value(x[None, None, :]), {"color": "0.6", "linewidth": 0.9})
+        lower.append(
+            Plot(
+                [curve, *points], "", "$x$ after 500 rounds", label, xlim=(low, high),
+                ylim=(least - 0.12 * (top - least), top + 0.06 * (top - least)),
+                levels={"x": problem.x_star.item()},
+            )
+        )  # fmt: skip
+    seeds = results[methods[0]][0].gap.shape[1]
+    looks = {TUNINGS[name].label: tuning_look(name) for name in methods}
+    legend = {
+        "handles": keys(looks | {"minimum of $f$": GREY | {"linestyle": DOTTED}}),
+        "loc": "outside upper center", "ncols": 3, "title_fontsize": 8,
+        "title": f"medians and 10-90 % of {seeds} seeds; n = 2, d = 1, {LOCAL_STEPS} local steps, "
+        "every method at the best of its grid",
+    }  # fmt: skip
+    return draw_plots(
+        "episode-figure3", [upper, lower], folder, (7.6, 4.3), legend, height_ratios=(1.25, 1)
+    )
 
 
-def _end(place: Axes, H: float, column: int, results: Results, methods: Sequence[str]) -> None:
-    """Draw f and where the runs of the methods have ended."""
-    problem = Quartics.of(H)
-    star = problem.x_star.item()
-    low, high = 0.3, star + 0.9
-    x = np.linspace(low, high, 300)
-    place.plot(x, problem.value(x[None, None, :]), color="0.6", linewidth=0.9)
-    for name in methods:
-        ends = end_points(problem, results[name][column])
-        look = {key: tuning_look(name)[key] for key in ("color", "marker")}
-        f = problem.value(ends[None, None, :])
-        place.plot(ends, f, linestyle="", markersize=4.5, alpha=0.55, **look)
-    place.axvline(star, color="0.35", linewidth=0.7, linestyle=_DOTTED, zorder=1)
-    place.set_xlim(low, high)
-    bottom, top = problem.f_star, float(problem.value(np.full((1, 1, 1), low))[0])
-    place.set_ylim(bottom - 0.12 * (top - bottom), top + 0.06 * (top - bottom))
-    place.set_xlabel("$x$ after 500 rounds")
-    if column == 0:
-        place.set_ylabel("objective $f(x)$")
+def _objective(problem: Quartics, x: float) -> float:
+    return float(problem.value(np.full((1, 1, 1), x))[0])
 
 
 def end_points(problem: Quartics, best: Best) -> FloatArray:
@@ -120,33 +111,30 @@ def draw_comparison(
     floor : float
         Lower end of the axis of f - f*.
     """
-    rows = -(-len(panels) // columns)
-    with style.context(STYLE):
-        canvas = Canvas(figsize=(1.9 + 2.35 * columns, 0.55 + 2.05 * rows), layout="constrained")
-        axes = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-        for place, (title, contest, results, value) in zip(axes.flat, panels, strict=True):
-            for number, (method, bests) in enumerate(results.items()):
-                best = bests[value]
-                shift = (number % 6) / 6
-                smooth = smoothed(best.rounds, best.gap)
-                _band(place, method, best, smooth, contest.rounds, (0.05 + 0.12 * shift, 0.17))
-            first = results["episode"][value].gap[0, 0]
-            place.set_xscale("log")
-            place.set_yscale("log")
-            place.set_xlim(1, contest.rounds)
-            place.set_ylim(floor, 3 * first)
-            place.yaxis.set_major_locator(LogLocator(numticks=8))
-            place.xaxis.set_minor_locator(NullLocator())
-            place.yaxis.set_minor_locator(NullLocator())
-            place.set_title(title)
-        seeds = panels[0][2]["episode"][panels[0][3]].gap.shape[1]
-        for place in axes[-1]:
-            place.set_xlabel(f"rounds; medians, 10-90 %, {seeds} seeds")
-        for place in axes[:, 0]:
-            place.set_ylabel("$f(x) - f^\\star$")
-        methods = panels[0][2]
-        canvas.legend(handles=[_key(method) for method in methods], loc="outside right upper")
-        return save(canvas, folder, name)
+    _, _, methods, value = panels[0]
+    seeds = methods["episode"][value].gap.shape[1]
+    plots = []
+    for number, (title, contest, results, value) in enumerate(panels):
+        bests = {method: found[value] for method, found in results.items()}
+        curves = [
+            _curve(method, best, smoothed(best.rounds, best.gap), contest.rounds,
+                   (0.05 + 0.02 * (place % 6), 0.17))
+            for place, (method, best) in enumerate(bests.items())
+        ]  # fmt: skip
+        lowest, leftmost = number >= len(panels) - columns, number % columns == 0
+        plots.append(
+            Plot(
+                curves, title,
+                f"rounds; medians, 10-90 %, {seeds} seeds" if lowest else "",
+                "$f(x) - f^\\star$" if leftmost else "",
+                "xy", (1, contest.rounds), (floor, 3 * bests["episode"].gap[0, 0]),
+            )
+        )  # fmt: skip
+    rows = [plots[i : i + columns] for i in range(0, len(plots), columns)]
+    size = (1.9 + 2.35 * columns, 0.55 + 2.05 * len(rows))
+    looks = {TUNINGS[method].label: tuning_look(method) for method in methods}
+    legend = {"handles": keys(looks), "loc": "outside right upper"}
+    return draw_plots(name, rows, folder, size, legend, sharex=True, sharey=True)
 
 
 def smoothed(rounds: NDArray[np.int64], gap: FloatArray) -> FloatArray:
@@ -171,67 +159,42 @@ def against_slope(
         "episode-plus-plus": "EPISODE++, S = 1",
         "clipped-sgd": "clipped GD, all clients",
     }
-    with style.context(STYLE):
-        canvas = Canvas(figsize=(4.6, 2.7), layout="constrained")
-        place = canvas.subplots()
-        for name, values in rounds.items():
-            look = {key: tuning_look(name)[key] for key in ("color", "marker")}
-            place.plot(slopes, values, label=labels[name], **look)
-        place.plot(slopes, bound, color="0.35", ls=_DASHED, lw=0.9,
-                   label="lower bound for\nclipped minibatch SGD")  # fmt: skip
-        place.set_xscale("log")
-        place.set_yscale("log")
-        place.set_xlabel("gradient norm $M$ at the start")
-        place.set_ylabel("rounds to $|\\nabla f| \\leq \\epsilon$")
-        place.xaxis.set_minor_locator(NullLocator())
-        place.yaxis.set_minor_locator(NullLocator())
-        canvas.legend(loc="outside right upper")
-        return save(canvas, folder, "episode-lower-bound")
+    lines = [
+        Line(slopes, values, tuning_look(name) | {"linestyle": "-", "label": labels[name]})
+        for name, values in rounds.items()
+    ]
+    below = {"color": "0.35", "ls": DASHED, "lw": 0.9}
+    lines.append(Line(slopes, bound, below | {"label": "lower bound for\nclipped minibatch SGD"}))
+    plot = Plot(
+        lines, "", "gradient norm $M$ at the start", "rounds to $|\\nabla f| \\leq \\epsilon$", "xy"
+    )
+    return _alone("episode-lower-bound", plot, folder)
 
 
 def against_promise(runs: Sequence[Slope], folder: Path) -> list[Path]:
     """Draw the running mean of the gradient norm at the theorem's parameters, and its bound."""
-    with style.context(STYLE):
-        canvas = Canvas(figsize=(4.6, 2.7), layout="constrained")
-        place = canvas.subplots()
-        for run, line in zip(runs, ("-", _DASHED), strict=True):
-            label = f"EPISODE, $\\sigma$ = {run.sigma:g}"
-            after = slice(1, None)
-            place.plot(run.rounds[after], run.running[after], label=label,
-                       color=TUNINGS["episode"].colour, ls=line)  # fmt: skip
-            place.plot(run.rounds[after], run.promised[after], ls=line, color="0.45", lw=0.9,
-                       label=f"promised, $\\sigma$ = {run.sigma:g}")  # fmt: skip
-        place.axhline(3 * THEOREM_EPSILON, color="0.35", linewidth=0.7, linestyle=_DOTTED)
-        place.annotate("$3\\epsilon$", (1, 3 * THEOREM_EPSILON), xycoords=("axes fraction", "data"),
-                       xytext=(3, 0), textcoords="offset points", va="center")  # fmt: skip
-        place.set_xscale("log")
-        place.set_yscale("log")
-        place.set_xlim(100, max(run.rounds[-1] for run in runs))
-        place.set_ylim(0.05, 3000)
-        place.xaxis.set_minor_locator(NullLocator())
-        place.yaxis.set_minor_locator(NullLocator())
-        place.set_xlabel("rounds")
-        place.set_ylabel("mean of $|\\nabla f(x_r)|$ so far")
-        canvas.legend(loc="outside right upper")
-        return save(canvas, folder, "episode-theorem")
+    lines = []
+    for run, line in zip(runs, ("-", DASHED), strict=True):
+        x, sigma = run.rounds[1:], f"$\\sigma$ = {run.sigma:g}"
+        measured = {"color": TUNINGS["episode"].colour, "ls": line, "label": f"EPISODE, {sigma}"}
+        promised = {"color": "0.45", "lw": 0.9, "ls": line, "label": f"promised, {sigma}"}
+        lines += [Line(x, run.running[1:], measured), Line(x, run.promised[1:], promised)]
+    plot = Plot(
+        lines, "", "rounds", "mean of $|\\nabla f(x_r)|$ so far", "xy",
+        (100, max(run.rounds[-1] for run in runs)), (0.05, 3000),
+        levels={"y": 3 * THEOREM_EPSILON}, level_name="$3\\epsilon$",
+    )  # fmt: skip
+    return _alone("episode-theorem", plot, folder)
 
 
-def _band(
-    place: Axes,
-    method: str,
-    best: Best,
-    values: FloatArray,
-    rounds: int,
-    markers: tuple[float, float] = (0.0, 0.1),
-) -> None:
-    """Draw the median over seeds and the 10-90 % band of values (K, seeds), up to some rounds."""
+def _alone(name: str, plot: Plot, folder: Path) -> list[Path]:
+    return draw_plots(name, [[plot]], folder, (4.6, 2.7), {"loc": "outside right upper"})
+
+
+def _curve(
+    method: str, best: Best, values: FloatArray, rounds: int, markers: tuple[float, float]
+) -> Line:
+    """Return the median over seeds and the 10-90 % band of values (K, seeds), up to some rounds."""
     kept = best.rounds <= rounds
-    shown = np.minimum(values[kept], 1e300)
-    low, median, high = np.percentile(shown, (_BAND[0], 50, _BAND[1]), axis=1)
-    look = tuning_look(method)
-    place.fill_between(best.rounds[kept], low, high, color=look["color"], alpha=0.12, lw=0)
-    place.plot(best.rounds[kept], median, markevery=markers, **look)
-
-
-def _key(method: str) -> Line2D:
-    return Line2D([], [], label=TUNINGS[method].label, **tuning_look(method))
+    look = tuning_look(method) | {"markevery": markers}
+    return Line.of_runs(best.rounds[kept], values[kept], look)

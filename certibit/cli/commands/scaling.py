@@ -30,7 +30,7 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
 
 def fit_scaling_laws(chosen: argparse.Namespace) -> int:
     """Fit all scaling laws, write table, JSON and figure, and return the exit code."""
-    from certibit.figures.checks.scaling_laws import draw_scaling  # noqa: PLC0415  (loads matplotlib)
+    from certibit.figures.checks.charts import draw_scaling  # noqa: PLC0415  (loads matplotlib)
     from certibit.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
         fit_summary,
         scaling_table,

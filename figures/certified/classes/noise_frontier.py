@@ -1,12 +1,10 @@
 """The frontier of a descent with stochastic gradients: much descent, or little noise."""
 
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from pathlib import Path
 
-from matplotlib import style
-from matplotlib.figure import Figure as Canvas
-
-from certibit.figures.drawing import STYLE, save
+from certibit.figures.drawing import Line, Plot, draw_plots
 from certibit.figures.looks import method_look
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.gradient_noise import GradientNoise
@@ -63,26 +61,21 @@ def _frontier(
 def draw_frontiers(folder: Path) -> list[Path]:
     """Draw e against c: lines are certified, marks are what theorems promise."""
     found = frontiers()
-    with style.context(STYLE):
-        canvas = Canvas(figsize=(8.0, 3.4), layout="constrained")
-        places = canvas.subplots(1, len(VARIED))
-        for place, name in zip(places, VARIED, strict=True):
-            own = [one for one in found if one.card.name == name]
-            colour, marker = method_look(name)
-            for one in own:
-                line = [(promise.c, promise.e) for promise in one.certified]
-                place.plot(*zip(*line, strict=True), color=colour)
-                place.plot(one.promised.c, one.promised.e, marker=marker or "o", color="black")
-                place.annotate(one.label, line[-1], textcoords="offset points", xytext=(3, 3))
-            place.set_yscale("log")
-            place.set_xscale("log")
-            place.margins(x=0.25)
-            place.set_xlabel("c L")
-            place.set_title(own[0].card.label, fontsize="medium")
-        places[0].set_ylabel("e L")
-        canvas.suptitle(
-            f"E[Psi+] <= Psi - c |grad f|^2 + e sigma^2, n = {N}, omega = {OMEGA:g}: lines are "
-            "certified, marks are theorems",
-            fontsize="small",
-        )
-        return save(canvas, folder, "noise")
+    lines = {name: [each for each in found if each.card.name == name] for name in VARIED}
+    plots: list[Plot] = []
+    for name, curves in lines.items():
+        colour, marker = method_look(name)
+        promised = {"marker": marker or "o", "color": "black"}
+        drawn = []
+        for curve in curves:
+            c, e = zip(*((promise.c, promise.e) for promise in curve.certified), strict=True)
+            drawn.append(Line(c, e, {"color": colour}, name=curve.label))
+            drawn.append(Line([curve.promised.c], [curve.promised.e], promised))
+        title, ylabel = curves[0].card.label, "" if plots else "e L"
+        margins = methodcaller("margins", x=0.25)
+        plots.append(Plot(drawn, title, "c L", ylabel, "xy", finish=margins))
+    title = (
+        f"E[Psi+] <= Psi - c |grad f|^2 + e sigma^2, n = {N}, omega = {OMEGA:g}: lines are "
+        "certified, marks are theorems"
+    )
+    return draw_plots("noise", [plots], folder, (8.0, 3.4), title=title)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from certibit.cli import main
-from certibit.figures.checks.captions import scaling_setting
-from certibit.figures.checks.scaling_laws import draw_scaling
+from certibit.figures.checks.charts import draw_scaling, scaling_setting
 from certibit.figures.text.theory_tables import fit_summary, scaling_table
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import METHODS

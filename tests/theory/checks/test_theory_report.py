@@ -9,8 +9,7 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.files.records import read_record
-from certibit.figures.checks.captions import standard_setting
-from certibit.figures.checks.looseness import draw_looseness
+from certibit.figures.checks.charts import draw_looseness, standard_setting
 from certibit.figures.text.theory_tables import row_summary, theorems_table
 from certibit.theory.checks import standard as report
 from certibit.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
