@@ -11,7 +11,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
 from certibit.data.errors import Refusal
@@ -42,6 +42,8 @@ class Line:
         Its ends.
     name : str
         Written at its last point.
+    alpha : float
+        Of the band.
     """
 
     x: ArrayLike
@@ -49,6 +51,7 @@ class Line:
     look: dict[str, Any] = field(default_factory=dict)
     band: tuple[ArrayLike, ArrayLike] | None = None
     name: str = ""
+    alpha: float = 0.12
 
     @classmethod
     def of_runs(cls, x: ArrayLike, runs: NDArray[np.float64], look: dict[str, Any]) -> "Line":
@@ -56,10 +59,10 @@ class Line:
         low, median, high = np.percentile(np.minimum(runs, 1e300), (BAND[0], 50, BAND[1]), axis=1)
         return cls(x, median, look, (low, high))
 
-    def draw(self, place: Axes, alpha: float = 0.12) -> None:
+    def draw(self, place: Axes) -> None:
         """Draw the band and the points."""
         if self.band is not None:
-            place.fill_between(self.x, *self.band, color=self.look["color"], alpha=alpha, lw=0)
+            place.fill_between(self.x, *self.band, color=self.look["color"], alpha=self.alpha, lw=0)
         place.plot(self.x, self.y, **self.look)
         if self.name:
             end = np.asarray(self.x)[-1], np.asarray(self.y)[-1]
@@ -81,7 +84,7 @@ class Plot:
     levels : dict
         Where lines cross the axes: "x" or "y" and the value there.
     short : str
-        Which axes write thousands as k: "", "x", "y" or "xy".
+        Which axes write thousands as k, at the large ticks only: "", "x", "y" or "xy".
     level_name : str
         Written at the right end of a level of y.
     finish : callable, optional
@@ -117,6 +120,7 @@ class Plot:
                 place.set(**{f"{name}scale": "log"})
             if name in self.short:
                 axis.set_major_formatter(EngFormatter(sep=""))
+                axis.set_minor_locator(NullLocator())
         names = ("title", "xlabel", "ylabel", "xlim", "ylim")
         place.set(**{name: value for name in names if (value := getattr(self, name))})
         if self.finish is not None:
@@ -191,5 +195,6 @@ def write_canvas(canvas: Canvas, path: Path) -> Path:
     suffix = path.suffix[1:]
     dates = {"svg": "Date", "pdf": "CreationDate"}
     metadata: dict[str, Any] = {dates[suffix]: None} if suffix in dates else {}
-    write_atomically(path, lambda file: canvas.savefig(file, format=suffix, metadata=metadata))
+    with style.context(STYLE):
+        write_atomically(path, lambda file: canvas.savefig(file, format=suffix, metadata=metadata))
     return path

@@ -2,45 +2,77 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from certibit.figures.costs import CostCurve
+from certibit.figures.drawing import STYLE
 from certibit.figures.text.tables import short_cost
 
 _CURVES, _MARGINS, _ROW = 2.4, 0.9, 0.17
 """Inches: the height of the curves, what is above and below, a line of names."""
 _DECADE = 10.0
+MEASURE_LABELS = {"gap": r"$f(x) - f^\star$", "squared_gradient": r"$|\nabla f(x)|^2$"}
+"""Labels of the axis of accuracies."""
+
+
+@dataclass(frozen=True)
+class NamedPlot:
+    """What accuracies cost: a curve each, named where it ends, on axes with a title.
+
+    Attributes
+    ----------
+    title, xlabel : str
+    labels : sequence of str
+    looks : sequence of dict
+        Colour, marker and line style of every curve.
+    curves : sequence of CostCurve
+    math : bool
+        Whether the title has formulas.
+    """
+
+    title: str
+    xlabel: str
+    labels: Sequence[str]
+    looks: Sequence[dict[str, Any]]
+    curves: Sequence[CostCurve]
+    math: bool = False
 
 
 def named_height(curves: int) -> float:
-    """Return the inches of a canvas for :func:`draw_named` with so many curves."""
+    """Return the inches of a canvas with so many curves."""
     return _CURVES + _ROW * (curves + 0.8) + _MARGINS
 
 
-def draw_named(
-    canvas: Canvas,
-    place: Axes,
-    labels: Sequence[str],
-    looks: Sequence[dict[str, Any]],
-    curves: Sequence[CostCurve],
-    among: Sequence[CostCurve] = (),
-) -> None:
-    """Draw medians, bands and names on axes that have their title and labels.
+def named_canvas(plots: Sequence[NamedPlot], measure: str, width: float, rows: int) -> Canvas:
+    """Draw medians, bands and names side by side, each so many inches wide, with room for rows.
 
     Below the target stands a name per curve with its median cost, at the end of a line from the
-    end of the curve; a curve that does not arrive says so. The axis of costs has room for the
-    curves ``among`` which these are, those of other panels with them.
+    end of the curve; a curve that does not arrive says so. The axes of costs have room for the
+    curves of all plots.
     """
-    _frame(place, curves, _ROW * (len(curves) + 0.8) / _CURVES, [*curves, *among])
-    for look, curve in zip(looks, curves, strict=True):
-        _draw(place, curve, look)
-    _name(canvas, place, labels, looks, curves)
+    size = (width * len(plots), named_height(rows))
+    everything = [curve for plot in plots for curve in plot.curves]
+    with style.context(STYLE):
+        canvas = Canvas(figsize=size, layout="constrained")
+        axes = canvas.subplots(1, len(plots), squeeze=False)[0]
+        axes[0].set_ylabel(MEASURE_LABELS[measure])
+        for plot, place in zip(plots, axes, strict=True):
+            curves = plot.curves
+            place.set_title(plot.title, parse_math=plot.math)
+            place.set_xlabel(plot.xlabel)
+            _frame(place, curves, _ROW * (len(curves) + 0.8) / _CURVES, everything)
+            for look, curve in zip(plot.looks, curves, strict=True):
+                _draw(place, curve, look)
+            _name(canvas, place, plot)
+    return canvas
 
 
 def _frame(
@@ -98,18 +130,13 @@ def _draw(place: Axes, curve: CostCurve, look: dict[str, Any]) -> None:
         )  # fmt: skip
 
 
-def _name(
-    canvas: Canvas,
-    place: Axes,
-    labels: Sequence[str],
-    looks: Sequence[dict[str, Any]],
-    curves: Sequence[CostCurve],
-) -> None:
+def _name(canvas: Canvas, place: Axes, plot: NamedPlot) -> None:
     """Name the curves from the cheapest down, to the left of their lines.
 
     If there is no room, names stand to the right and the cheapest is the lowest. Either way no line
     goes through a name.
     """
+    curves = plot.curves
     order = sorted(range(len(curves)), key=lambda i: (not curves[i].arrives, _end(curves[i])[0]))
     for side in ("right", "left"):
         for artist in (*place.texts, *place.lines):
@@ -117,7 +144,7 @@ def _name(
                 artist.remove()
         rows = sorted(order, key=lambda i: _end(curves[i])[0], reverse=side == "left")
         texts = [
-            _name_curve(place, labels[i], curves[i], looks[i], row, side)
+            _name_curve(place, plot.labels[i], curves[i], plot.looks[i], row, side)
             for row, i in enumerate(rows)
         ]
         if curves[order[0]].arrives:

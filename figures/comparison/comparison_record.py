@@ -51,8 +51,8 @@ def _record(found: Comparison, name: str, downlink: float) -> dict[str, Any]:
             )
     looks = distinct_looks([contestant.card for contestant in found.contestants])
     curves = [
-        (_look(contestant, colour), trace)
-        for (contestant, trace), (colour, _) in zip(pairs, looks, strict=True)
+        (_look(contestant, look["color"]), trace)
+        for (contestant, trace), look in zip(pairs, looks, strict=True)
     ]
     panel = panel_record(
         name, found.problem.name, found.kappa, found.targets[-1], curves, downlink=downlink

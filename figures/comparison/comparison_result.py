@@ -1,6 +1,7 @@
 """The result of a comparison: costs of several methods on one problem, tables, figures."""
 
 import os
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -25,6 +26,7 @@ from certibit.figures.costs import (
     require_quantity,
     spread,
 )
+from certibit.figures.looks import distinct_looks
 from certibit.figures.text.tables import accuracy_name, json_number
 from certibit.solvers.method import Method
 from certibit.solvers.network import Network
@@ -223,20 +225,20 @@ class Comparison:
         matplotlib.figure.Figure
             A curve ends at the number of the table for the finest target.
         """
-        from certibit.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
-            draw_cost_curves,
-        )
+        from certibit.figures.named_curves import NamedPlot, named_canvas  # noqa: PLC0415  (heavy)
 
         require_quantity(x, downlink, self.network)
         bands = ", 10-90 % bands" if len(self.traces[0].seeds) > 1 else ""
         numbers = f"numbers: to {MEASURES[self.measure]} = {accuracy_name(self.targets[-1])}"
-        return draw_cost_curves(
-            self.contestants,
+        title = (self.made, f"{self._over}{bands}; {numbers}")
+        plot = NamedPlot(
+            "\n".join(textwrap.fill(line, 90) for line in title),
+            quantity_name(x, downlink, self.network),
+            [contestant.label for contestant in self.contestants],
+            distinct_looks([contestant.card for contestant in self.contestants]),
             [cost_curve(trace, self.targets[-1], x, downlink) for trace in self.traces],
-            quantity=quantity_name(x, downlink, self.network),
-            measure=self.measure,
-            title=(self.made, f"{self._over}{bands}; {numbers}"),
         )
+        return named_canvas([plot], self.measure, 5.5, len(self.traces))
 
     def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:
         """Write the figure of :meth:`plot` as SVG, PNG or PDF, whole or not at all; give the file.
@@ -251,11 +253,10 @@ class Comparison:
         if Path(path).suffix == ".npz":
             write_comparison(Path(path), self._pairs, self.targets, self.network)
             return Path(path)
-        from certibit.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
-            save_cost_curves,
-        )
+        from certibit.figures.drawing import require_format, write_canvas  # noqa: PLC0415  (heavy)
 
-        return save_cost_curves(lambda: self.plot(x, downlink), Path(path))
+        require_format(Path(path))
+        return write_canvas(self.plot(x, downlink), Path(path))
 
     @classmethod
     def load(

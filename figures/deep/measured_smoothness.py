@@ -20,7 +20,7 @@ from certibit.data.problem import Problem
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
 from certibit.figures.deep.trainings import TrainingCurves
-from certibit.figures.episode.recorded_rounds import FloatArray
+from certibit.figures.episode.tuning import FloatArray
 from certibit.figures.text.verdicts import OWN, ClaimVerdict, Quotation, judged
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from certibit.figures.episode.tunings import TUNINGS
+from certibit.figures.episode.tuning import TUNINGS
 from certibit.solvers.authoring import Gradients, Messages
 from certibit.solvers.deep.demo import DeMo
 from certibit.solvers.deep.diloco import DiLoCo

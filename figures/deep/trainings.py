@@ -11,7 +11,7 @@ from certibit.data.arrays import Array
 from certibit.data.problem import Problem
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
-from certibit.figures.episode.recorded_rounds import FloatArray, by_round
+from certibit.figures.episode.tuning import FloatArray, by_round
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.compressors.selector import compressor

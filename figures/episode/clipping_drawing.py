@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.figures.drawing import DASHED, DOTTED, GREY, Line, Plot, draw_plots, keys
-from certibit.figures.episode.recorded_rounds import FloatArray
 from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
-from certibit.figures.episode.tuning import LOCAL_STEPS, Best, Contest, Results
-from certibit.figures.episode.tunings import TUNINGS
+from certibit.figures.episode.tuning import LOCAL_STEPS, TUNINGS, Best, Contest, FloatArray, Results
 
 _SHOWN = 30
 """Rounds of Figure 3."""

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
-from certibit.figures.episode.tuning import Contest, Results
-from certibit.figures.episode.tunings import TUNINGS
+from certibit.figures.episode.tuning import TUNINGS, Contest, Results
 from certibit.figures.text.verdicts import OWN, ClaimVerdict, Quotation, judged, true_or_false
 
 _SYNTHETIC = "EPISODE, section 5, Synthetic"

@@ -32,8 +32,15 @@ from certibit.figures.episode.clipping_verdicts import (
 )
 from certibit.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
 from certibit.figures.episode.theorem_runs import theorem_runs
-from certibit.figures.episode.tuning import LOCAL_STEPS, PROBLEMS, Best, Contest, Results, hold
-from certibit.figures.episode.tunings import TUNINGS
+from certibit.figures.episode.tuning import (
+    LOCAL_STEPS,
+    PROBLEMS,
+    TUNINGS,
+    Best,
+    Contest,
+    Results,
+    hold,
+)
 from certibit.figures.places.delivery import Place
 from certibit.figures.text.tables import json_number
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certibit.data.relaxed.families import hard_instances
-from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
-from certibit.figures.episode.tunings import TUNINGS
+from certibit.figures.episode.tuning import TUNINGS, FloatArray, by_round, settling_round
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from certibit.data.noise import Uniform
 from certibit.data.relaxed.families import Tilted
 from certibit.data.relaxed.shapes import Cosh
-from certibit.figures.episode.recorded_rounds import FloatArray, by_round
+from certibit.figures.episode.tuning import FloatArray, by_round
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.methods.episode import EPISODE

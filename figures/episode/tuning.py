@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from certibit.data.noise import Uniform
 from certibit.data.relaxed.families import crossed_cosh, tilted_wells
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
-from certibit.figures.episode.tunings import TUNINGS
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record
@@ -19,6 +17,45 @@ from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob
+from certibit.theory.card import Tuning
+from certibit.theory.catalogue.catalogue import CARDS
+
+TUNINGS: dict[str, Tuning] = {
+    tuning.name: tuning
+    for tuning in sorted(
+        (tuning for card in CARDS.values() for tuning in card.tunings),
+        key=lambda tuning: (not tuning.federated, not tuning.clips),
+    )
+}
+"""By name: federated and clipped, federated and not clipped, on one machine."""
+
+
+FloatArray = NDArray[np.float64]
+
+
+def settling_round(rounds: NDArray[np.int64], values: FloatArray, limit: float) -> FloatArray:
+    """Return the recorded round after which values (K, ...) stay at most a limit, (...).
+
+    It is infinite if the last value exceeds the limit.
+    """
+    above = values > limit
+    last = len(rounds) - 1 - np.argmax(above[::-1], axis=0)
+    following = np.append(rounds.astype(float), np.inf)[last + 1]
+    return np.where(above.any(axis=0), following, float(rounds[0]))
+
+
+def by_round(trace: Trace, column: str) -> tuple[NDArray[np.int64], FloatArray]:
+    """Return the recorded rounds, (K,), and a column there, (K, R).
+
+    After a run has diverged its values are infinite, and 0 after it has reached its accuracy.
+    """
+    rounds, row = np.unique(trace.columns["rounds"], return_inverse=True)
+    after = [0.0 if ending == "gap" else np.inf for ending in trace.ending]
+    values = np.repeat(np.array(after)[None, :], len(rounds), axis=0)
+    values[row, trace.columns["run"]] = trace.columns[column]
+    values[np.isnan(values)] = np.inf
+    return rounds, values
+
 
 PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),

@@ -10,14 +10,14 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+from matplotlib.ticker import LogLocator
 
 from certibit.figures.bands import band
 from certibit.figures.costs import cost_curve
-from certibit.figures.drawing import STYLE, save
+from certibit.figures.drawing import STYLE, Line, Plot, save
 from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
 from certibit.figures.looks import in_legend_order, method_label, method_look
-from certibit.figures.named_curves import draw_named, named_height
+from certibit.figures.named_curves import MEASURE_LABELS, NamedPlot, named_canvas
 from certibit.figures.text.tables import accuracy_name, late_median
 from certibit.solvers.runs.trace import Trace
 
@@ -83,35 +83,30 @@ def draw_figure(
     list of Path
         The files written.
     """
-    with style.context(STYLE):
-        canvas = (_direct_canvas if figure.direct else _canvas)(figure, traces)
-        return save(canvas, folder, figure.name)
+    canvas = (_direct_canvas if figure.direct else _canvas)(figure, traces)
+    return save(canvas, folder, figure.name)
 
 
 def _direct_canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
     """Draw what each accuracy costs, with the name of every curve at its end."""
-    most = max(len(panel.curves) for panel in figure.panels)
-    size = _DIRECT * len(figure.panels), named_height(most)
-    canvas = Canvas(figsize=size, layout="constrained")
-    axes = canvas.subplots(1, len(figure.panels), squeeze=False)[0]
-    axes[0].set_ylabel("$f(x) - f^\\star$")
-    costs = {
-        (panel, curve): cost_curve(trace, panel.floor, "total bits", panel.downlink)
-        for (panel, curve), trace in traces.items()
-    }
-    for panel, place in zip(figure.panels, axes, strict=True):
+    plots = []
+    for panel in figure.panels:
         drawn = {c: traces[panel, c] for c in panel.curves if (panel, c) in traces}
-        place.set_title(f"{panel.title}\n{_setting(panel, drawn)}{_same_k(drawn)}")
-        place.set_xlabel(f"{panel.counted}, medians and 10-90 %")
-        draw_named(
-            canvas,
-            place,
-            [curve.method_name for curve in drawn],
-            [look(curve) | {"linestyle": "-"} for curve in drawn],
-            [costs[panel, curve] for curve in drawn],
-            list(costs.values()),
+        plots.append(
+            NamedPlot(
+                f"{panel.title}\n{_setting(panel, drawn)}{_same_k(drawn)}",
+                f"{panel.counted}, medians and 10-90 %",
+                [curve.method_name for curve in drawn],
+                [look(curve) | {"linestyle": "-"} for curve in drawn],
+                [
+                    cost_curve(trace, panel.floor, "total bits", panel.downlink)
+                    for trace in drawn.values()
+                ],
+                math=True,
+            )
         )
-    return canvas
+    most = max(len(panel.curves) for panel in figure.panels)
+    return named_canvas(plots, "gap", _DIRECT, most)
 
 
 def _same_k(drawn: Iterable[Curve]) -> str:
@@ -121,6 +116,7 @@ def _same_k(drawn: Iterable[Curve]) -> str:
 
 
 def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
+    """Draw f - f* against bits, with a legend of methods and compressors."""
     columns = len(figure.panels)
     curves = [curve for _, curve in traces]
     methods = {
@@ -131,42 +127,38 @@ def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canv
     }
     kinds = _named(COMPRESSOR_LABELS, {curve.kind for curve in curves})
     height = max(3.2 + _LINE * (_NAMED + 1) / 72, _ROW * (len(methods) + len(kinds) + 3))
-    canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
-    axes = canvas.subplots(1, columns, sharey=True, squeeze=False)[0]
-    for panel, place in zip(figure.panels, axes, strict=True):
-        drawn = [curve for curve in panel.curves if (panel, curve) in traces]
-        for position, curve in enumerate(drawn):
-            _draw_curve(place, panel, curve, traces[panel, curve], position / len(drawn))
-        _finish(place, panel, {curve: traces[panel, curve] for curve in drawn})
-    axes[0].set_ylabel("$f(x) - f^\\star$")
-    _legend(canvas, list(methods.values()), kinds)
+    with style.context(STYLE):
+        canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
+        axes = canvas.subplots(1, columns, sharey=True, squeeze=False)[0]
+        for panel, place in zip(figure.panels, axes, strict=True):
+            drawn = {c: traces[panel, c] for c in panel.curves if (panel, c) in traces}
+            _plot(panel, drawn).draw(place)
+            place.yaxis.set_major_locator(LogLocator(numticks=20))
+            _rank(place, panel, drawn)
+            _name_ks(place, list(drawn))
+        axes[0].set_ylabel(MEASURE_LABELS["gap"])
+        _legend(canvas, list(methods.values()), kinds)
     return canvas
 
 
-def _draw_curve(place: Axes, panel: Panel, curve: Curve, trace: Trace, shift: float) -> None:
-    """Draw the band and the median; ``shift`` in [0, 1) moves its markers and puts it lower."""
-    runs = band(trace, panel.bits, panel.floor, panel.downlink)
-    shown = look(curve)
-    place.fill_between(runs.bits, runs.low, runs.high, color=shown["color"], alpha=0.15, lw=0)
-    place.plot(
-        runs.bits, runs.median, markevery=(0.03 + 0.12 * shift, 0.12), zorder=3 - shift, **shown
-    )
+def _plot(panel: Panel, drawn: Mapping[Curve, Trace]) -> Plot:
+    """Return medians and bands; markers of later curves stand farther on, their lines lower."""
+    lines = []
+    starts = [0.1 * panel.bits]
+    for position, (curve, trace) in enumerate(drawn.items()):
+        runs, shift = band(trace, panel.bits, panel.floor, panel.downlink), position / len(drawn)
+        shown = {"markevery": (0.03 + 0.12 * shift, 0.12), "zorder": 3 - shift} | look(curve)
+        lines.append(Line(runs.bits, runs.median, shown, (runs.low, runs.high), alpha=0.15))
+        starts += runs.bits[runs.median < _STARTED * runs.median[0]][:1].tolist()
+    return Plot(
+        lines, f"{panel.title}\n{_setting(panel, drawn)}",
+        f"{panel.counted}, medians and 10-90 %", log="xy",
+        xlim=(min(starts), panel.bits), ylim=(panel.floor, 1), short="x",
+    )  # fmt: skip
 
 
-def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
-    """Set the axes, say what is solved and counted, who is ahead, and the k of every rand-k."""
-    place.set_yscale("log")
-    place.set_ylim(panel.floor, 1)
-    place.set_xscale("log")
-    place.set_xlim(_start(place, panel), panel.bits)
-    place.yaxis.set_major_locator(LogLocator(numticks=20))
-    place.yaxis.set_minor_locator(NullLocator())
-    place.xaxis.set_major_locator(LogLocator())
-    place.xaxis.set_minor_locator(NullLocator())
-    place.xaxis.set_major_formatter(EngFormatter(sep=""))
-    place.set_xlabel(f"{panel.counted}, medians and 10-90 %")
-    place.set_title(f"{panel.title}\n{_setting(panel, drawn)}")
-    _rank(place, panel, drawn)
+def _name_ks(place: Axes, drawn: Sequence[Curve]) -> None:
+    """Name the k of every rand-k inside the axes."""
     chosen: dict[str, list[str]] = {}
     for curve in drawn:
         if curve.k is not None:
@@ -181,15 +173,6 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
             fill(f"rand-k with k = {each if len(alike) > 1 else next(iter(alike))}", _LETTERS),
             (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=_SMALL, color="0.35",
         )  # fmt: skip
-
-
-def _start(place: Axes, panel: Panel) -> float:
-    """Return where the axis of bits starts: where the first of the curves comes down."""
-    starts: list[float] = []
-    for line in place.lines:
-        bits, gap = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-        starts += bits[gap < _STARTED * gap[0]][:1].tolist()
-    return min([0.1 * panel.bits, *starts])
 
 
 def _setting(panel: Panel, drawn: Mapping[Curve, Trace]) -> str:

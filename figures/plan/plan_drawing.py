@@ -59,6 +59,4 @@ def draw_map(plan: Plan) -> Canvas:
 def save_map(plan: Plan, path: Path) -> Path:
     """Write the map as SVG, PNG or PDF, and return the file."""
     require_format(path)
-    canvas = draw_map(plan)
-    with style.context(STYLE):
-        return write_canvas(canvas, path)
+    return write_canvas(draw_map(plan), path)

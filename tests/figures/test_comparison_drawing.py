@@ -9,7 +9,6 @@ from compared import NAMES, PROBLEM, Mine, Yours
 from matplotlib import rcParams
 
 from certibit import GD, Budget, compare
-from certibit.figures.comparison.comparison_drawing import _looks
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.costs import QUANTITIES, CostCurve, cost_curve
 from certibit.figures.looks import distinct_looks
@@ -146,18 +145,19 @@ def test_no_two_contestants_look_alike():
         *(("locodl", sent) for sent in ("rand-k:2", "natural", "l1")),
         "gd", "agd", Mine(gamma=0.01), Yours(gamma=0.01),
     ]  # fmt: skip
-    looks = [str(look) for look in _looks(contestants(PROBLEM, every))]
+    looks = [str(look) for look in distinct_looks([c.card for c in contestants(PROBLEM, every)])]
     assert len(set(looks)) == len(every)
 
 
 def test_strangers_have_colours_of_their_own():
     known = [CARDS["locodl"], CARDS["diana"]]
     looks = distinct_looks([*known, Card(Mine), Card(Yours), Card(Mine)])
-    assert looks[:2] == [(card.colour, card.marker) for card in known]
-    assert looks[2] == looks[4]
-    assert len({colour for colour, _ in looks}) == 4
+    shown = [(look["color"], look["marker"]) for look in looks]
+    assert shown[:2] == [(card.colour, card.marker) for card in known]
+    assert shown[2] == shown[4]
+    assert len({colour for colour, _ in shown}) == 4
     catalogue = {card.colour for card in CARDS.values()}
-    assert not {colour for colour, _ in looks[2:]} & catalogue
+    assert not {colour for colour, _ in shown[2:]} & catalogue
 
 
 @pytest.mark.long

@@ -25,6 +25,7 @@ from certibit.figures.deep.deep_experiments import (  # noqa: E402
     STORED,
     TRANSFORMER,
     deep_experiments,
+    training_record,
 )
 from certibit.figures.deep.deep_verdicts import (  # noqa: E402
     clipping_verdicts,
@@ -43,7 +44,6 @@ from certibit.figures.deep.measured_smoothness import (  # noqa: E402
 )
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan  # noqa: E402
 from certibit.figures.deep.rivals import RIVALS  # noqa: E402
-from certibit.figures.deep.training_record import training_record  # noqa: E402
 from certibit.figures.deep.trainings import Training, TrainingCurve, best_curve  # noqa: E402
 from certibit.figures.report.page import rendered  # noqa: E402
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED  # noqa: E402

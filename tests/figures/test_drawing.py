@@ -198,7 +198,7 @@ def test_a_panel_says_what_is_solved_and_who_is_ahead(full):
     figure, traces = full
     place, panel = _canvas(figure, traces).axes[0], figure.panels[0]
     assert place.get_xscale() == "log"
-    assert "$\\kappa$ = 10000, d = 3, 3 seeds" in place.get_title()
+    assert "$\\kappa$ = 10000, d = 3, 3 seeds" in place.get_title(loc="left")
     costs = {c: np.median(traces[panel, c].bits_to(panel.floor)) for c in panel.curves}
     winner = min((c for c in costs if np.isfinite(costs[c])), key=costs.get)
     texts = [text for text in place.texts if text.get_weight() == "bold"]

@@ -22,15 +22,21 @@ from certibit.figures.episode.clipping_verdicts import (
 )
 from certibit.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
 from certibit.figures.episode.hard_family import COMPETITORS, DELTA, HARD_EPSILON, SLOPES
-from certibit.figures.episode.recorded_rounds import by_round, settling_round
 from certibit.figures.episode.theorem_runs import (
     THEOREM_EPSILON,
     THEOREM_STEPS,
     Slope,
     TheoremRun,
 )
-from certibit.figures.episode.tuning import Best, Contest, Entrant, best_of_grid
-from certibit.figures.episode.tunings import TUNINGS
+from certibit.figures.episode.tuning import (
+    TUNINGS,
+    Best,
+    Contest,
+    Entrant,
+    best_of_grid,
+    by_round,
+    settling_round,
+)
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED, claim_outcome, verdicts_text
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid

@@ -11,8 +11,8 @@ from certibit.figures.locodl.recipes import (
     all_rules,
     demonstration,
     paper_figure,
+    recommended_k,
 )
-from certibit.figures.locodl.recommendation import recommended_k
 from certibit.solvers.compressors.selector import compressor
 from certibit.theory.catalogue.catalogue import METHODS
 

@@ -15,9 +15,9 @@ from certibit.data.terminal import text_columns
 from certibit.figures.bands import band
 from certibit.figures.comparison.comparison_record import keep_comparison
 from certibit.figures.locodl.claims import BitComparison, CurveBits, PanelBits, judge
+from certibit.figures.locodl.cost_tables import table_2
 from certibit.figures.locodl.recipes import all_rules, paper_figure
 from certibit.figures.locodl.reproduction import weighed
-from certibit.figures.locodl.table_2 import table_2
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD

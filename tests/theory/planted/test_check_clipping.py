@@ -7,7 +7,7 @@ import certibit
 from certibit.data.relaxed.families import Tilted
 from certibit.data.relaxed.relaxed_logistic import MarginLogistic
 from certibit.data.relaxed.shapes import Cosh
-from certibit.figures.episode.tunings import TUNINGS
+from certibit.figures.episode.tuning import TUNINGS
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.checks.soundness import conduct
