@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib import style
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
@@ -26,6 +25,8 @@ _ALL = (*FORMATS, "pdf")
 DASHED, DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
 GREY: dict[str, Any] = {"color": "0.35", "linewidth": 0.7}
 """The look of a level."""
+_SPAN = 100.0
+"""A logarithmic axis has small ticks if its ends are nearer."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +116,15 @@ class Plot:
                     self.level_name, (1, value), xycoords=("axes fraction", "data"),
                     xytext=(3, 0), textcoords="offset points", va="center",
                 )  # fmt: skip
-        for name, axis in (("x", place.xaxis), ("y", place.yaxis)):
-            if name in self.log:
-                place.set(**{f"{name}scale": "log"})
-            if name in self.short:
-                axis.set_major_formatter(EngFormatter(sep=""))
-                axis.set_minor_locator(NullLocator())
+        place.set(**{f"{name}scale": "log" for name in self.log})
         names = ("title", "xlabel", "ylabel", "xlim", "ylim")
         place.set(**{name: value for name in names if (value := getattr(self, name))})
+        for name, axis in (("x", place.xaxis), ("y", place.yaxis)):
+            low, high = axis.get_view_interval()
+            if name in self.log and (name in self.short or high > _SPAN * low):
+                axis.set_minor_locator(NullLocator())
+            if name in self.short:
+                axis.set_major_formatter(EngFormatter(sep=""))
         if self.finish is not None:
             self.finish(place)
 
@@ -149,7 +151,8 @@ def draw_plots(
     size : (float, float)
         Inches.
     legend : dict, optional
-        Arguments of the legend; without handles it names the labels of all plots.
+        Arguments of the legend, and in ``looks`` what it names with its look; by default it names
+        the labels of all plots.
     title : str
         What stands above all.
     **options
@@ -162,20 +165,17 @@ def draw_plots(
             for plot, place in zip(plots, places, strict=True):
                 plot.draw(place)
         if legend is not None:
-            named = {
+            named: dict[str, Any] = {
                 label: handle
                 for place in axes.flat
                 for handle, label in zip(*place.get_legend_handles_labels(), strict=True)
             }
-            canvas.legend(**{"handles": named.values()} | legend)
+            for label, look in legend.pop("looks", {}).items():
+                named[label] = Line2D([], [], label=label, **look)
+            canvas.legend(handles=named.values(), **legend)
         if title:
             canvas.suptitle(title, fontsize="medium")
         return save(canvas, folder, name)
-
-
-def keys(looks: dict[str, dict[str, Any]]) -> list[Artist]:
-    """Return the handles of a legend: labels with their looks."""
-    return [Line2D([], [], label=label, **look) for label, look in looks.items()]
 
 
 def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:

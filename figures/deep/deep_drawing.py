@@ -10,7 +10,7 @@ from certibit.figures.deep.measured_smoothness import MeasuredSmoothness
 from certibit.figures.deep.networks import Case
 from certibit.figures.deep.rivals import RIVALS
 from certibit.figures.deep.trainings import TrainingCurves
-from certibit.figures.drawing import Line, Plot, draw_plots, keys
+from certibit.figures.drawing import Line, Plot, draw_plots
 
 AXES = {
     "rounds": "rounds",
@@ -63,7 +63,7 @@ def draw_trainings(
             )  # fmt: skip
     everyone = dict.fromkeys(method for _, _, methods in panels for method in methods)
     legend = {
-        "handles": keys({RIVALS[method].label: rival_look(method) for method in everyone}),
+        "looks": {RIVALS[method].label: rival_look(method) for method in everyone},
         "loc": "outside upper center", "ncols": 4, "title_fontsize": 8,
         "title": f"medians and 10-90 % of {shown[0].loss.shape[1]} seeds, every method at the best "
         "of its grid",

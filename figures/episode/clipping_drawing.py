@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.figures.drawing import DASHED, DOTTED, GREY, Line, Plot, draw_plots, keys
+from certibit.figures.drawing import DASHED, DOTTED, GREY, Line, Plot, draw_plots
 from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from certibit.figures.episode.tuning import LOCAL_STEPS, TUNINGS, Best, Contest, FloatArray, Results
 
@@ -66,7 +66,7 @@ def figure_3(contest: Contest, results: Results, folder: Path) -> list[Path]:
     seeds = results[methods[0]][0].gap.shape[1]
     looks = {TUNINGS[name].label: tuning_look(name) for name in methods}
     legend = {
-        "handles": keys(looks | {"minimum of $f$": GREY | {"linestyle": DOTTED}}),
+        "looks": looks | {"minimum of $f$": GREY | {"linestyle": DOTTED}},
         "loc": "outside upper center", "ncols": 3, "title_fontsize": 8,
         "title": f"medians and 10-90 % of {seeds} seeds; n = 2, d = 1, {LOCAL_STEPS} local steps, "
         "every method at the best of its grid",
@@ -131,7 +131,7 @@ def draw_comparison(
     rows = [plots[i : i + columns] for i in range(0, len(plots), columns)]
     size = (1.9 + 2.35 * columns, 0.55 + 2.05 * len(rows))
     looks = {TUNINGS[method].label: tuning_look(method) for method in methods}
-    legend = {"handles": keys(looks), "loc": "outside right upper"}
+    legend = {"looks": looks, "loc": "outside right upper"}
     return draw_plots(name, rows, folder, size, legend, sharex=True, sharey=True)
 
 
