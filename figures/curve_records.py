@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from certibit.figures.bands import BAND
+from certibit.figures.costs import BAND, QUANTITIES, costs_to
 from certibit.figures.text.tables import accuracy_name, json_number
 from certibit.solvers.runs.trace import MEASURES, Trace
 
@@ -16,13 +16,6 @@ COARSE = 1e-3
 """The accuracy that every panel has beside that where its axis ends."""
 LEVELS = 60
 """Accuracies of a line, from that of the start to the finest, each with its bits for every seed."""
-COUNTED = {
-    "bits": "uplink_bits",
-    "downlink bits": "downlink_bits",
-    "rounds": "rounds",
-    "gradients": "gradients",
-}
-"""The costs of a curve, and their columns in a trace."""
 
 
 def figure_record(name: str, panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -89,15 +82,16 @@ def _curve(trace: Trace, accuracies: tuple[float, float]) -> dict[str, Any]:
         "ending": list(trace.ending),
         "costs": {
             accuracy_name(accuracy): {
-                name: json_number(trace.cost_to(accuracy, column).tolist())
-                for name, column in COUNTED.items()
+                name: json_number(costs_to(trace, accuracy, name, 0.0).tolist())
+                for name in QUANTITIES
+                if name != "total bits"
             }
             for accuracy in accuracies
         },
         "line": {
             "accuracy": levels,
             **{
-                name: [json_number(_short(trace.cost_to(one, COUNTED[name]))) for one in levels]
+                name: [json_number(_short(costs_to(trace, one, name, 0.0))) for one in levels]
                 for name in ("bits", "downlink bits")
             },
         },

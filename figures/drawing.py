@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_atomically
-from certibit.figures.bands import BAND
+from certibit.figures.costs import BAND
 
 STYLE = Path(__file__).with_name("certibit.mplstyle")
 FORMATS = ("svg", "png")

@@ -12,24 +12,160 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
-from certibit.data.terminal import for_terminal
-from certibit.figures.certified.certified_tables import (
-    gains_table,
-    measured_table,
-    rates_table,
-    savings_table,
-)
-from certibit.figures.certified.measured_bits import Runs
+from certibit.data.terminal import for_terminal, paragraph, table
+from certibit.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, Runs, least_bits
 from certibit.figures.certified.parameter_contest import Saving, parameter_contests
-from certibit.figures.certified.potential_gains import PotentialGain, PotentialGains
+from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain, PotentialGains
 from certibit.figures.certified.rates import CENTRE, Rate, Rates
+from certibit.figures.certified.variants import MEANING
 from certibit.figures.drawing import Line, Plot, draw_plots
 from certibit.figures.looks import method_label, method_look
 from certibit.figures.places.delivery import Place, Traceable
 from certibit.figures.pool import traces
+from certibit.figures.text.tables import ABSENT, accuracy_name, short_cost
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
+from certibit.solvers.total_bits import total_text
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
+
+
+def rates_table(measured: list[Rate]) -> str:
+    """Tabulate at one family what each method's theorem loses."""
+    rows = [
+        (
+            method_label(rate.method),
+            rate.rule,
+            _small(rate.published),
+            _small(rate.certified),
+            "not certified (below)" if rate.reason else rate.verdict,
+        )
+        for rate in measured
+        if rate.central
+    ]
+    notes = [
+        paragraph(f"{method_label(rate.method)}, {rate.rule}: {rate.reason}")
+        for rate in measured
+        if rate.central and rate.reason
+    ]
+    first = next(rate for rate in measured if rate.central)
+    caption = (
+        f"1 - factor per step at n = {first.n}, kappa = {first.kappa:g}, omega = {first.omega:g} "
+        "(alpha = 1/(1 + omega) for contractions): published and certified, with the weights of "
+        f"the method's Lyapunov function; {MEANING}"
+    )
+    header = ("method", "rule", "published", "certified", "the theorem is")
+    parts = [paragraph(caption), table(header, rows, texts=2), "\n".join(notes)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def gains_table(gains: list[PotentialGain]) -> str:
+    """Tabulate per family what theorems promise, what is found, and what is attained."""
+    rows: list[tuple[str, ...]] = []
+    for family in dict.fromkeys((gain.n, gain.kappa, gain.omega) for gain in gains):
+        n, kappa, omega = family
+        rows.append((f"{n}, {kappa:g}, {omega:g}", *[""] * 6))
+        rows += [
+            (
+                f"  {method_label(gain.method)}",
+                gain.rule,
+                _small(gain.promised),
+                _small(gain.certified),
+                _small(gain.found),
+                _times(gain.found / max(gain.promised, gain.certified)),
+                _small(gain.attained),
+            )
+            for gain in gains
+            if (gain.n, gain.kappa, gain.omega) == family
+            and math.isfinite(gain.found + gain.promised)
+        ]
+    caption = (
+        "1 - factor per step at n, kappa, omega: promised by the best theorem, certified for its "
+        "potential, and for "
+        "the best quadratic potential that is found; the gain; and what the long run on quadratics "
+        f"of one dimension attains, more than which no potential proves; {MEANING}"
+    )
+    header = ("", "rule", "promised", "certified", "found", "gain", "attained")
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=2)}"
+
+
+def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
+    """Tabulate per family what is proved for each rule beside the bits measured with it.
+
+    With a weight of the downlink, total bits are a column.
+    """
+    header = ["", "promised", "found", "attained", "bits up", "down"]
+    header += ["total"] if downlink else []
+    rows: list[list[str]] = []
+    for family in dict.fromkeys((gain.n, gain.kappa, gain.omega) for gain in gains):
+        n, kappa, omega = family
+        rows.append([f"{n}, {kappa:g}, {omega:g}", *[""] * (len(header) - 1)])
+        floor = short_cost(least_bits(n, kappa, omega))
+        rows.append(["lower bound, an order", *[ABSENT] * 3, floor, *[ABSENT] * (len(header) - 5)])
+        for gain in gains:
+            if (gain.n, gain.kappa, gain.omega) == family:
+                decreases = (gain.promised, gain.found, gain.attained)
+                bits = (gain.bits.up, gain.bits.down, *([gain.bits.total] if downlink else []))
+                cells = [
+                    *(f"{x:.3g}" if math.isfinite(x) else ABSENT for x in decreases),
+                    *map(short_cost, bits),
+                ]
+                rows.append([f"{method_label(gain.method)}, {gain.rule}", *cells])
+    caption = (
+        "1 - factor per step at n, kappa, omega with the parameters of each rule and with those of "
+        f"the fewest certified bits that a short search finds ({SEARCHED}): promised by the best "
+        "theorem, certified for the best quadratic potential that is found, attained in the long "
+        "run on quadratics; and bits per client, measured on a random quadratic of the family "
+        f"until f - f* is {accuracy_name(ACCURACY)} of what it is at the start, {ABSENT} if "
+        f"{MOST_ITERATIONS:,} iterations, or a limit that was given, do not reach it; {MEANING}; "
+        "the lower bound with "
+        "independent unbiased compressors (arXiv:2305.16297) is an order, for the worst functions"
+    )
+    caption = "; ".join(filter(None, [caption, total_text(downlink)]))
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=1)}"
+
+
+def savings_table(savings: list[Saving], downlink: float = 0.0) -> str:
+    """Tabulate per panel and method the bits in promise and in measurement."""
+    total = f"Total bits, up + {downlink:g} down," if downlink else "Bits"
+    rows: list[tuple[str, ...]] = []
+    for panel in dict.fromkeys(saving.panel for saving in savings):
+        rows.append((panel, *[""] * 7))
+        rows += [_row(saving) for saving in savings if saving.panel == panel]
+    caption = (
+        f"{total} per client with the paper's parameters and with certified ones: promised per "
+        "decade of the Lyapunov function, and measured to f - f*; the paper's DIANA has the "
+        "parameters of the general convex theorem, arXiv:1905.11261"
+    )
+    header = ("", "paper", "certified", "saved", "to", "paper", "certified", "saved")
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=1)}"
+
+
+def _row(saving: Saving) -> tuple[str, ...]:
+    return (
+        f"  {method_label(saving.method)}",
+        _count(saving.published),
+        _count(saving.optimal),
+        _times(saving.promised_saving),
+        accuracy_name(float(f"{saving.accuracy:.0e}")),
+        _count(saving.measured),
+        _count(saving.measured_optimal),
+        _times(saving.measured_saving),
+    )
+
+
+def _small(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "-"
+
+
+def _count(value: float) -> str:
+    if not math.isfinite(value):
+        return "-"
+    return f"{value / 1e3:,.0f}k" if value >= 1e4 else f"{value:,.0f}"
+
+
+def _times(value: float) -> str:
+    return f"{value:.3g}x" if math.isfinite(value) else "-"
+
 
 AXES = {"kappa": "kappa", "omega": "1 + omega", "n": "n"}
 

@@ -2,15 +2,15 @@
 
 import math
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.data.problem import Constants, StronglyConvexProblem
+from certibit.data.problem import Constants
 from certibit.data.problems.selector import strongly_convex_problem
 from certibit.figures.costs import costs_to
-from certibit.figures.locodl.panels import Panel
+from certibit.figures.locodl.jobs import experiment_of
+from certibit.figures.locodl.panels import Curve, Panel
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as select_compressor
@@ -53,8 +53,8 @@ class ParameterContest:
     ----------
     panel : Panel
         The problem, its condition number, and the bits at which a run is given up.
-    method, rule, compressor, options
-        As in a curve of the paper's figures.
+    curve : Curve
+        The method with the paper's parameters.
     weights : "fixed" or "free"
         Weights of the Lyapunov function in the search.
     evaluations : int
@@ -68,10 +68,7 @@ class ParameterContest:
     """
 
     panel: Panel
-    method: str
-    rule: str
-    compressor: str | None
-    options: tuple[tuple[str, float], ...]
+    curve: Curve
     weights: Weights
     evaluations: int
     seeds: int
@@ -81,28 +78,25 @@ class ParameterContest:
     @property
     def name(self) -> str:
         """The name of the job in error messages."""
-        return f"{self.method} on {self.panel.problem}"
+        return f"{self.curve.method} on {self.panel.problem}"
 
     def trace(self) -> "Saving":
         """Optimise, certify and run both kinds of parameters."""
-        problem = _problem(self.panel.problem, self.panel.kappa)
-        card = METHODS[self.method]
-        sent = select_compressor(self.compressor) if self.compressor else None
-        options = dict(self.options)
-        first = Experiment.of(card.parameters(problem, sent, self.rule, **options), problem, sent)
-        where = Setting.at(first)
+        curve = self.curve
+        first = experiment_of(self.panel, curve)
+        card, where = METHODS[curve.method], Setting.at(first)
         unit = replace(where, constants=_in_units_of_mu(where.constants))
-        same = card.at(unit, self.rule, **options)
+        same = card.at(unit, curve.rule, **dict(curve.options))
         _, cost = orbits(same, where.n, where.d, where.compressor)
         theorem = card.best_theorem(same, unit, published=True)
         decrease = 1 - theorem.rate(same, unit) if theorem else math.nan
         candidates: list[Compressor | None] = [None]
-        if self.compressor:
+        if curve.compressor:
             candidates = [
                 select_compressor(f"rand-k:{k}+natural") for k in KS if k <= max(1, where.d // 2)
             ]
         found = optimise(
-            self.method,
+            curve.method,
             where.n,
             where.mu,
             where.L,
@@ -113,14 +107,14 @@ class ParameterContest:
             evaluations=self.evaluations,
             starts=1,
         )
-        chosen = found.compressor if self.compressor else None
-        second = Experiment.of(found.method, problem, chosen)
+        chosen = found.compressor if curve.compressor else None
+        second = Experiment.of(found.method, first.problem, chosen)
         traces = self._run(first), self._run(second)
         accuracy = max(MEASURED, *map(_reached, traces))
         return Saving(
             panel=self.panel.problem,
-            method=self.method,
-            paper=_text(first.method, sent),
+            method=curve.method,
+            paper=_text(first.method, first.compressor if curve.compressor else None),
             chosen=_text(found.method, chosen),
             published=self._bits(per_decade(cost, decrease)),
             certified=self._bits(per_decade(cost, _certified_decrease(same, unit))),
@@ -214,11 +208,6 @@ def _text(method: Method, sent: Compressor | None) -> str:
     return f"{values}; {sent.name}" if sent else values
 
 
-@lru_cache(maxsize=2)
-def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
-    return strongly_convex_problem(selector, kappa=kappa, download=False)
-
-
 def parameter_contests(
     seeds: int, store: Store, downlink: float = 0.0
 ) -> tuple[ParameterContest, ...]:
@@ -227,21 +216,10 @@ def parameter_contests(
     for panel in _panels():
         own = {c.method: c for c in panel.curves if c.compressor in (None, _natural(c.k))}
         for method, weights in _WEIGHTS.items():
-            curve = own.get(method)
             rule = {"diana": "a"}.get(method, "paper")
+            curve = replace(own.get(method, Curve(method)), rule=rule)
             found.append(
-                ParameterContest(
-                    panel,
-                    method,
-                    rule,
-                    curve.compressor if curve else None,
-                    curve.options if curve else (),
-                    weights,
-                    _EVALUATIONS,
-                    seeds,
-                    store,
-                    downlink,
-                )
+                ParameterContest(panel, curve, weights, _EVALUATIONS, seeds, store, downlink)
             )
     return tuple(found)
 
@@ -256,7 +234,7 @@ def _panels() -> list[Panel]:
     for number in FIGURES:
         for panel in paper_figure(number).panels:
             try:
-                _problem(panel.problem, panel.kappa)
+                strongly_convex_problem(panel.problem, kappa=panel.kappa, download=False)
             except Refusal:
                 continue
             panels.append(panel)

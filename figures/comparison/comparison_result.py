@@ -1,6 +1,7 @@
 """The result of a comparison: costs of several methods on one problem, tables, figures."""
 
 import os
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,24 +14,26 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
-from certibit.data.terminal import paragraph
+from certibit.data.terminal import paragraph, table, text_columns
 from certibit.figures.comparison.comparison_file import read_comparison, write_comparison
 from certibit.figures.comparison.contestants import Contestant
-from certibit.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
 from certibit.figures.costs import (
     QUANTITIES,
     Spread,
+    band_text,
     cost_curve,
+    cost_text,
     costs_to,
     quantity_name,
     require_quantity,
     spread,
 )
 from certibit.figures.looks import distinct_looks
-from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.figures.text.tables import accuracy_name, json_number, short_cost
 from certibit.solvers.method import Method
 from certibit.solvers.network import Network
 from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
+from certibit.solvers.total_bits import total_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -117,7 +120,7 @@ class Comparison:
                 f"the median run of no contestant gets to {accuracy_name(target)}; "
                 "give a coarser target or a larger budget"
             )
-        return ranked(self._pairs, target, by, downlink)[0][0]
+        return _ranked(self._pairs, target, by, downlink)[0][0]
 
     def table(self, downlink: float = 0.0) -> str:
         """Return a table of the median costs to each target as text.
@@ -127,7 +130,7 @@ class Comparison:
         """
         require_quantity("total bits", downlink)
         blocks = [
-            ranking_text(self._pairs, target, downlink, self.network) for target in self.targets
+            _ranking_text(self._pairs, target, downlink, self.network) for target in self.targets
         ]
         heading = paragraph(self._heading, hanging="  ")
         return "\n\n".join([heading, *blocks])
@@ -140,7 +143,7 @@ class Comparison:
         return f"Comparison of {names}\non {self.problem}"
 
     def _repr_html_(self) -> str:
-        tables = [ranking_html(self._pairs, target, self.network) for target in self.targets]
+        tables = [_ranking_html(self._pairs, target, self.network) for target in self.targets]
         return f"<p>{escape(self._heading)}</p>{''.join(tables)}"
 
     def summary(self, downlink: float = 0.0) -> dict[str, Any]:
@@ -213,7 +216,7 @@ class Comparison:
         It needs the package booktabs. See :meth:`table`.
         """
         require_quantity("total bits", downlink)
-        return ranking_latex(self._pairs, self._target(target), downlink, self.network)
+        return _ranking_latex(self._pairs, self._target(target), downlink, self.network)
 
     def plot(self, x: str = "bits", downlink: float = 0.0) -> "Canvas":
         """Draw f - f*, or |grad f|^2, against a cost: medians and 10-90 % bands over the seeds.
@@ -340,3 +343,119 @@ def _summary(costs: NDArray[np.float64]) -> dict[str, Any]:
     """Return the costs of all runs with their median and band as JSON values."""
     found = {key: json_number(value) for key, value in asdict(spread(costs)).items()}
     return found | {"runs": [json_number(cost) for cost in costs]}
+
+
+_Ranked = tuple[Contestant, Trace]
+"""A contestant and its runs."""
+
+_BAND = "10-90 %"
+_LEAST = 12
+"""Columns that a name is broken for; where there are fewer, a row is a block."""
+
+
+def _ranked(
+    pairs: Sequence[_Ranked], target: float, by: str = "bits", downlink: float = 0.0
+) -> list[_Ranked]:
+    """Return the contestants with their traces, the one with the smallest median cost first."""
+    return sorted(pairs, key=lambda pair: spread(costs_to(pair[1], target, by, downlink)).median)
+
+
+def _ranking_cells(
+    pairs: Sequence[_Ranked], target: float, downlink: float, network: Network | None = None
+) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a table: medians, and the band of what is _ranked by."""
+    by = "total bits" if downlink else SECONDS if network else "bits"
+    columns = {"bits up": "bits", "down": "downlink bits"}
+    columns |= {by.removesuffix(" bits"): by} if by != "bits" else {}
+    columns |= {_BAND: by, "rounds": "rounds", "gradients": "gradients"}
+    rows = []
+    for contestant, trace in _ranked(pairs, target, by, downlink):
+        spreads = {
+            head: spread(costs_to(trace, target, counted, downlink))
+            for head, counted in columns.items()
+        }
+        cells = [_cell(head, each) for head, each in spreads.items()]
+        rows.append([contestant.name, *cells])
+    return ["method", *columns], rows
+
+
+def _cell(head: str, costs: Spread) -> str:
+    """Write a band, seconds with three digits, or a number that was counted."""
+    if head == _BAND:
+        return band_text(costs)
+    return short_cost(costs.median) if head == SECONDS else cost_text(costs.median)
+
+
+def _ranking_text(
+    pairs: Sequence[_Ranked], target: float, downlink: float, network: Network | None = None
+) -> str:
+    """Tabulate what a target costs; a name that is too long has its compressor on a second line."""
+    header, rows = _ranking_cells(pairs, target, downlink, network)
+    others = [max(map(len, column)) for column in list(zip(header, *rows, strict=True))[1:]]
+    room = text_columns() - sum(others) - 2 * len(others)
+    lines = []
+    for name, *cells in rows:
+        first, *more = _broken(name, room)
+        lines.append([first, *cells])
+        lines += [[f"  {part}", *[""] * len(cells)] for part in more]
+    notes = [paragraph(line, hanging="  ") for line in _failures(pairs, target)]
+    return "\n".join([_heading(pairs, target, downlink), table(header, lines, texts=1), *notes])
+
+
+def _ranking_html(pairs: Sequence[_Ranked], target: float, network: Network | None = None) -> str:
+    """Return the same table for a notebook, with every text escaped."""
+    header, rows = _ranking_cells(pairs, target, 0.0, network)
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    notes = "".join(f"<p>{escape(line)}</p>" for line in _failures(pairs, target))
+    caption = f"<caption>{escape(_heading(pairs, target, 0.0))}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _ranking_latex(
+    pairs: Sequence[_Ranked], target: float, downlink: float, network: Network | None = None
+) -> str:
+    """Return the same table for LaTeX, with the rules of its package booktabs."""
+    header, rows = _ranking_cells(pairs, target, downlink, network)
+    head, *body = (" & ".join(map(_escaped, row)) + r" \\" for row in (header, *rows))
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([#$%&_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
+
+
+def _heading(pairs: Sequence[_Ranked], target: float, downlink: float) -> str:
+    reached = f"{MEASURES[pairs[0][1].measure]} <= {accuracy_name(target)}"
+    return "; ".join(filter(None, [reached, total_text(downlink)]))
+
+
+def _failures(pairs: Sequence[_Ranked], target: float) -> list[str]:
+    """Return a line for every contestant with runs that do not reach the target."""
+    lines = []
+    for contestant, trace in pairs:
+        reached = np.count_nonzero(~np.isnan(trace.bits_to(target)))
+        if reached < len(trace.seeds):
+            told = [f"{reached} of {len(trace.seeds)} runs arrive"]
+            for ending, verb in (("stagnated", "stagnate"), ("diverged", "diverge")):
+                told += [f"{trace.ending.count(ending)} {verb}"] * (ending in trace.ending)
+            lines.append(f"{contestant.name}: {', '.join(told)}")
+    return lines
+
+
+def _broken(name: str, room: int) -> list[str]:
+    """Return a name in lines that fit: the method, then the compressor, then what must be."""
+    if len(name) <= room or room < _LEAST:
+        return [name]
+    method, plus, sent = name.partition("+")
+    parts = [method, plus + sent] if plus else [method]
+    width = room - 2
+    return [part[i : i + width] for part in parts for i in range(0, len(part), width)]

@@ -52,30 +52,6 @@ class Rival:
     line: str = "-"
 
 
-def _sgd(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741  (the paper's symbol)
-    return SGD(gamma=eta)
-
-
-def _with_feedback(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
-    return EF21SGDM(gamma=eta, eta=MOMENTUM)
-
-
-def _diloco(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
-    return DiLoCo(eta, I, alpha=0.7, beta=0.5)
-
-
-def _adamw(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
-    return DiLoCo(eta, 1, alpha=1.0, beta=0.0)
-
-
-def _sparseloco(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
-    return SparseLoCo(eta, I)
-
-
-def _demo(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
-    return DeMo(eta)
-
-
 @dataclass(frozen=True)
 class SampledLoCoDL(LoCoDL):
     """LoCoDL with stochastic gradients, on functions that no theorem of it is about; g = 0."""
@@ -88,10 +64,6 @@ class SampledLoCoDL(LoCoDL):
         return replace(s, x=s.x - self.gamma * q, y=s.y + self.gamma * s.v)
 
 
-def _locodl(eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
-    return SampledLoCoDL(eta, chi=0.9, rho=0.9, p=1 / I, omega=1 / 8)
-
-
 RIVALS: dict[str, Rival] = {
     name: Rival(
         tuning.label, tuning.make, tuning.clips,
@@ -100,34 +72,52 @@ RIVALS: dict[str, Rival] = {
     for name, tuning in TUNINGS.items()
     if tuning.federated
 } | {
-    "sgd": Rival("SGD", _sgd, False, False, colour="#7f7f7f", marker="p", line="--"),
+    "sgd": Rival("SGD",
+        lambda eta, tau, steps, S: SGD(gamma=eta),
+        False, False, colour="#7f7f7f", marker="p", line="--"),
     "ef21-sgdm 10 %": Rival(
-        "EF21-SGDM, top 10 %", _with_feedback, False, False, "top-k:436",
+        "EF21-SGDM, top 10 %",
+        lambda eta, tau, steps, S: EF21SGDM(gamma=eta, eta=MOMENTUM),
+        False, False, "top-k:436",
         colour="#CC79A7", marker="P", line="--",
     ),
     "ef21-sgdm 1 %": Rival(
-        "EF21-SGDM, top 1 %", _with_feedback, False, False, "top-k:44",
+        "EF21-SGDM, top 1 %",
+        lambda eta, tau, steps, S: EF21SGDM(gamma=eta, eta=MOMENTUM),
+        False, False, "top-k:44",
         colour="#882255", marker="X", line="--",
     ),
     "ef21-sgdm": Rival(
-        "EF21-SGDM, top 2 of 128", _with_feedback, False, False, "chunked:128(top-k:2)",
+        "EF21-SGDM, top 2 of 128",
+        lambda eta, tau, steps, S: EF21SGDM(gamma=eta, eta=MOMENTUM),
+        False, False, "chunked:128(top-k:2)",
         colour="#882255", marker="X", line="--",
     ),
     "locodl": Rival(
-        "LoCoDL, natural", _locodl, False, True, "natural", colour="#117733", marker="o", line="--"
+        "LoCoDL, natural",
+        lambda eta, tau, steps, S: SampledLoCoDL(eta, chi=0.9, rho=0.9, p=1 / steps, omega=1 / 8),
+        False, True, "natural", colour="#117733", marker="o", line="--"
     ),
     "adamw": Rival(
-        "AdamW, H = 1", _adamw, False, False, scale=ADAMW, colour="#444444", marker="s", line="--"
+        "AdamW, H = 1",
+        lambda eta, tau, steps, S: DiLoCo(eta, 1, alpha=1.0, beta=0.0),
+        False, False, scale=ADAMW, colour="#444444", marker="s", line="--"
     ),
     "diloco": Rival(
-        "DiLoCo", _diloco, False, scale=ADAMW, colour="#332288", marker="D", line="--"
+        "DiLoCo",
+        lambda eta, tau, steps, S: DiLoCo(eta, steps, alpha=0.7, beta=0.5),
+        False, scale=ADAMW, colour="#332288", marker="D", line="--"
     ),
     "sparseloco": Rival(
-        "SparseLoCo", _sparseloco, False, True, "chunked:512(top-k:8+2-bit)", ADAMW,
+        "SparseLoCo",
+        lambda eta, tau, steps, S: SparseLoCo(eta, steps),
+        False, True, "chunked:512(top-k:8+2-bit)", ADAMW,
         "#DDAA33", "*", "--",
     ),
     "demo": Rival(
-        "DeMo", _demo, False, False, "chunked:64(dct(top-k:4))", SIGN, "#EE7733", "v", "--"
+        "DeMo",
+        lambda eta, tau, steps, S: DeMo(eta),
+        False, False, "chunked:64(dct(top-k:4))", SIGN, "#EE7733", "v", "--"
     ),
 }  # fmt: skip
 """The methods by name: those of the EPISODE papers, and those with compression or of AdamW."""

@@ -15,7 +15,7 @@ import numpy as np
 from certibit.data.files.records import write_record
 from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
-from certibit.figures.bands import BAND
+from certibit.figures.costs import BAND
 from certibit.figures.episode.clipping_drawing import (
     against_promise,
     against_slope,

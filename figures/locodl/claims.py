@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.terminal import paragraph, table
-from certibit.figures.bands import BAND
+from certibit.figures.costs import BAND
 from certibit.figures.locodl.jobs import strongest_promise
 from certibit.figures.locodl.panels import Curve, Figure, Panel
 from certibit.figures.text.tables import accuracy_name, json_number

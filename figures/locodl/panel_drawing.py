@@ -12,8 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-from certibit.figures.bands import band
-from certibit.figures.costs import cost_curve
+from certibit.figures.costs import band, cost_curve
 from certibit.figures.drawing import STYLE, Line, Plot, save
 from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
 from certibit.figures.looks import in_legend_order, method_label, method_look

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from certibit.figures.bands import POINTS, band
+from certibit.figures.costs import POINTS, band
 
 RATES = np.array([1.0, 1.3, 2.0, 2.2, 4.0])
 """Decimal digits gained by five runs in 1000 bits."""

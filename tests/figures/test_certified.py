@@ -10,14 +10,16 @@ from certibit import Budget, run
 from certibit.data.errors import Refusal
 from certibit.data.files.records import read_record
 from certibit.data.terminal import text_columns
-from certibit.figures.certified import comparison, parameter_contest, potential_gains
-from certibit.figures.certified.certified_tables import (
+from certibit.figures.certified import comparison, potential_gains
+from certibit.figures.certified.comparison import (
+    certified_comparison,
+    draw_rates,
+    draw_savings,
     gains_table,
     measured_table,
     rates_table,
     savings_table,
 )
-from certibit.figures.certified.comparison import certified_comparison, draw_rates, draw_savings
 from certibit.figures.certified.measured_bits import Runs, quadratic_of
 from certibit.figures.certified.parameter_contest import Saving, parameter_contests
 from certibit.figures.certified.potential_gains import (
@@ -44,9 +46,7 @@ def bare(monkeypatch, tmp_path):
     """Return a machine without any LibSVM file."""
     monkeypatch.delenv("CERTIBIT_DATA", raising=False)
     monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path / "cache"))
-    parameter_contest._problem.cache_clear()
-    yield tmp_path
-    parameter_contest._problem.cache_clear()
+    return tmp_path
 
 
 def test_a_rate_in_one_family():
@@ -101,14 +101,14 @@ def test_clients_of_two_classes_have_their_own_parameters():
 def test_contests_without_data_take_what_is_embedded(bare):
     found = parameter_contests(1, Store(bare))
     assert {contest.panel.problem for contest in found} == {"breast-cancer@9"}
-    assert [contest.method for contest in found] == [
+    assert [contest.curve.method for contest in found] == [
         "locodl", "diana", "adiana", "scaffnew", "compressed-scaffnew",
     ]  # fmt: skip
 
 
 def short_contest(method, folder):
     """Return a contest at a condition number at which runs end early, with a short search."""
-    contest = next(c for c in parameter_contests(1, Store(folder)) if c.method == method)
+    contest = next(c for c in parameter_contests(1, Store(folder)) if c.curve.method == method)
     return replace(contest, panel=replace(contest.panel, kappa=50.0, bits=1e5), evaluations=20)
 
 

@@ -23,7 +23,7 @@ from certibit import (
     compressor,
 )
 from certibit.figures import costs
-from certibit.figures.comparison import comparison_result, ranking
+from certibit.figures.comparison import comparison_result
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.costs import QUANTITIES, cost_text, spread
 from certibit.figures.text.tables import short_cost
@@ -123,7 +123,6 @@ def last_for_first(trace, accuracy, by, downlink):
 )
 def test_planted_bugs_are_seen(found, monkeypatch, name, planted, seen):
     monkeypatch.setattr(comparison_result, name, planted)
-    monkeypatch.setattr(ranking, name, planted)
     assert seen - disagreements(found) == set()
 
 
@@ -134,15 +133,21 @@ def test_the_bits_of_another_contestant_are_seen(found):
 
 
 def test_the_order_of_the_table_is_seen(found, monkeypatch):
-    monkeypatch.setattr(ranking, "ranked", lambda pairs, *arguments: pairs)
+    monkeypatch.setattr(comparison_result, "_ranked", lambda pairs, *arguments: pairs)
     assert ("order", "bits") in disagreements(found)
 
 
 def test_the_ranking_is_by_the_median(monkeypatch):
     """Neither by an end of the band, nor by the mean: the orders differ."""
     of_runs = {"a": [5.0, 5, 5], "b": [1.0, 6, 7], "c": [4.0, 4, 90], "d": [0.0, 8, np.nan]}
-    monkeypatch.setattr(ranking, "costs_to", lambda trace, *_: np.array(of_runs[trace]))
-    order = [name for name, _ in ranking.ranked([(name, name) for name in of_runs], 1e-3)]
+
+    def of_run(trace, *_):
+        return np.array(of_runs[trace])
+
+    monkeypatch.setattr(comparison_result, "costs_to", of_run)
+    order = [
+        name for name, _ in comparison_result._ranked([(name, name) for name in of_runs], 1e-3)
+    ]
     assert order == ["c", "a", "b", "d"]
 
 
@@ -374,7 +379,7 @@ def test_a_comparison_travels_to_other_processes(found):
 def test_the_table_for_latex_has_the_numbers_of_the_other(found):
     for target, downlink in product(TARGETS, WEIGHTS):
         lines = found.to_latex(target, downlink).splitlines()
-        header, rows = ranking.ranking_cells(found._pairs, target, downlink)
+        header, rows = comparison_result._ranking_cells(found._pairs, target, downlink)
         body = [line.removesuffix(r" \\") for line in lines if line.endswith(r"\\")]
         cells = [[cell.replace("\\", "") for cell in row.split(" & ")] for row in body]
         assert cells == [list(header), *map(list, rows)]

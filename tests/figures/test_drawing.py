@@ -6,7 +6,7 @@ import pytest
 from matplotlib import style
 from matplotlib.colors import to_hex
 
-from certibit.figures.bands import band
+from certibit.figures.costs import band
 from certibit.figures.drawing import FORMATS, STYLE
 from certibit.figures.locodl.panel_drawing import (
     LINES,
