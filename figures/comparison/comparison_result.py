@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.data.terminal import paragraph, table, text_columns
-from certibit.figures.comparison.comparison_file import read_comparison, write_comparison
 from certibit.figures.comparison.contestants import Contestant
 from certibit.figures.costs import (
     QUANTITIES,
@@ -30,7 +29,6 @@ from certibit.figures.costs import (
 )
 from certibit.figures.looks import distinct_looks
 from certibit.figures.text.tables import accuracy_name, json_number, short_cost
-from certibit.solvers.method import Method
 from certibit.solvers.network import Network
 from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
 from certibit.solvers.total_bits import total_text
@@ -246,51 +244,15 @@ class Comparison:
     def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:
         """Write the figure of :meth:`plot` as SVG, PNG or PDF, whole or not at all; give the file.
 
-        A path that ends in ``.npz`` receives the comparison itself, for :meth:`load`.
-
         Raises
         ------
         Refusal
             If the file is to be of another kind.
         """
-        if Path(path).suffix == ".npz":
-            write_comparison(Path(path), self._pairs, self.targets, self.network)
-            return Path(path)
         from certibit.figures.drawing import require_format, write_canvas  # noqa: PLC0415  (heavy)
 
         require_format(Path(path))
         return write_canvas(self.plot(x, downlink), Path(path))
-
-    @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        problem: Problem | None = None,
-        methods: Sequence[type[Method]] = (),
-    ) -> "Comparison":
-        """Read a comparison that :meth:`save` wrote into an npz file; nothing is run.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        problem : Problem, optional
-            What was solved; by default it is made again from its name and kappa.
-        methods : sequence of type
-            The classes of methods that are not in the catalogue.
-
-        Raises
-        ------
-        FileNotFoundError, NotADirectoryError
-            If there is no file.
-        DamagedFileError
-            If it cannot be read, or is not what was written.
-        Refusal
-            If the problem or a method is not the one that the file was made with.
-        """
-        solved, pairs, targets, network = read_comparison(Path(path), problem, methods)
-        contestants, traces = zip(*pairs, strict=True)
-        return cls(solved, contestants, traces, targets, network)
 
     @property
     def measure(self) -> str:

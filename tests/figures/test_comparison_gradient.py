@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit import Budget, Comparison, Refusal, compare, problem
+from certibit import Budget, Refusal, compare, problem
 from certibit.figures.comparison.comparison_record import keep_comparison
 from certibit.figures.report.page import write_report
 
@@ -39,12 +39,6 @@ def test_the_table_and_the_figure_say_so(found):
     assert "numbers: to |grad f|^2 = 1e-2" in place.get_title("left")
     start = float((SOLVED.grad(SOLVED.x_0).mean(axis=0) ** 2).sum())
     assert place.lines[1].get_ydata()[0] == pytest.approx(start)
-
-
-def test_it_is_saved_and_read(found, tmp_path):
-    again = Comparison.load(found.save(tmp_path / "kept.npz"))
-    assert again.table() == found.table()
-    assert again.measure == "squared_gradient"
 
 
 def test_the_report_draws_the_gradient(found, tmp_path):
