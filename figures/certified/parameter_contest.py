@@ -9,8 +9,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
 from certibit.data.problems.selector import strongly_convex_problem
 from certibit.figures.costs import costs_to
-from certibit.figures.locodl.jobs import experiment_of
-from certibit.figures.locodl.panels import Curve, Panel
+from certibit.figures.locodl.panels import Curve, Panel, experiment_of
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as select_compressor

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from certibit.data.terminal import paragraph, table
 from certibit.figures.costs import BAND
-from certibit.figures.locodl.jobs import strongest_promise
-from certibit.figures.locodl.panels import Curve, Figure, Panel
+from certibit.figures.locodl.panels import Curve, Figure, Panel, strongest_promise
 from certibit.figures.text.tables import accuracy_name, json_number
 from certibit.figures.text.verdicts import (
     OWN,

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from string import ascii_uppercase
 
 from certibit.data.terminal import paragraph, table
-from certibit.figures.locodl.jobs import experiment_of, strongest_promise
-from certibit.figures.locodl.panels import Curve, Panel
+from certibit.figures.locodl.panels import Curve, Panel, experiment_of, strongest_promise
 from certibit.figures.looks import method_label
 from certibit.figures.text.tables import (
     ABSENT,

@@ -14,9 +14,8 @@ from certibit.data.terminal import for_terminal
 from certibit.figures.curve_records import figure_record, panel_record
 from certibit.figures.locodl.claims import Traces, judge, judgement_summary, judgement_text
 from certibit.figures.locodl.cost_tables import panel_table, table_2
-from certibit.figures.locodl.jobs import Job
 from certibit.figures.locodl.panel_drawing import draw_figure
-from certibit.figures.locodl.panels import Curve, Figure, Panel
+from certibit.figures.locodl.panels import Curve, Figure, Job, Panel
 from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from certibit.figures.looks import method_look
 from certibit.figures.places.delivery import Place

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from certibit.data.terminal import paragraph, table
+from certibit.figures.text.tables import json_number
 from certibit.theory.checks.examination import Examination
 from certibit.theory.checks.method.whole_runs import RunsCheck
 from certibit.theory.checks.promises import Promised
@@ -234,9 +235,9 @@ def examination_summary(found: Examination) -> dict[str, Any]:
                 "hypotheses": [
                     {
                         "statement": condition.statement,
-                        "left": finite(condition.left),
-                        "right": finite(condition.right),
-                        "used": finite(condition.used),
+                        "left": json_number(condition.left),
+                        "right": json_number(condition.right),
+                        "used": json_number(condition.used),
                         "holds": condition.holds,
                     }
                     for condition in promised.conditions
@@ -254,8 +255,8 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as strict JSON values."""
     return {
         "check": verdict.check,
-        "value": finite(verdict.value),
-        "limit": finite(verdict.limit),
+        "value": json_number(verdict.value),
+        "limit": json_number(verdict.limit),
         "holds": verdict.holds,
         "tested": verdict.tested,
         "known": verdict.known,
@@ -263,8 +264,3 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "note": verdict.note,
         "advice": "" if verdict.holds else verdict.advice,
     }
-
-
-def finite(value: float) -> float | None:
-    """Return a number, or None where it is not finite, which JSON cannot hold."""
-    return float(value) if math.isfinite(value) else None

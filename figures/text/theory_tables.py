@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.terminal import table
-from certibit.figures.text.examinations import finite, verdict_summary
+from certibit.figures.text.examinations import verdict_summary
 from certibit.figures.text.tables import ABSENT, json_number
 from certibit.solvers.total_bits import total_text
 from certibit.theory.checks.scaling import Fit
@@ -62,11 +62,11 @@ def row_summary(row: TheoremRow) -> dict[str, Any]:
         "compressor": row.compressor,
         "holds": row.holds,
         "outcome": row.outcome,
-        "least room": {"condition": row.tightest.statement, "used": finite(row.tightest.used)},
-        "progress of one step, exact / promised": finite(row.step),
-        "worst case / promised factor": finite(row.worst),
-        "rate, measured / promised": finite(row.rate),
-        "bits, promised / measured": finite(row.bits),
+        "least room": {"condition": row.tightest.statement, "used": json_number(row.tightest.used)},
+        "progress of one step, exact / promised": json_number(row.step),
+        "worst case / promised factor": json_number(row.worst),
+        "rate, measured / promised": json_number(row.rate),
+        "bits, promised / measured": json_number(row.bits),
         "seeds": row.seeds,
         "downlink_weight": row.downlink,
         "verdicts": [verdict_summary(verdict) for verdict in row.verdicts],
@@ -113,8 +113,8 @@ def fit_summary(fit: Fit) -> dict[str, Any]:
         "seeds": fit.bits.shape[1],
         "bits": [json_number(bits) for bits in np.median(fit.bits, axis=1)],
         "downlink_weight": fit.downlink,
-        "exponent": finite(fit.exponent),
-        "error": finite(fit.error),
-        "table": finite(fit.table),
+        "exponent": json_number(fit.exponent),
+        "error": json_number(fit.error),
+        "table": json_number(fit.table),
         "holds": fit.holds,
     }

@@ -14,7 +14,7 @@ from certibit.figures.locodl.claims import (
     across_findings,
     panel_findings,
 )
-from certibit.figures.locodl.jobs import strongest_promise
+from certibit.figures.locodl.panels import strongest_promise
 from certibit.figures.locodl.recipes import VERSIONS, paper_figure
 from certibit.figures.text.verdicts import FAILS, OWN, SUPPORTED, UNDECIDED
 

@@ -3,14 +3,14 @@
 import pytest
 
 from certibit import METHODS
-from certibit.figures.certified.classes import convex_table
+from certibit.figures.certified.classes import rule_tables
 
 
 def test_rows_and_sentences(monkeypatch):
     few = {name: METHODS[name] for name in ("gd", "locodl")}
-    monkeypatch.setattr(convex_table, "METHODS", few)
-    monkeypatch.setattr(convex_table, "STOCHASTIC", {})
-    text = convex_table.convex_table()
+    monkeypatch.setattr(rule_tables, "METHODS", few)
+    monkeypatch.setattr(rule_tables, "STOCHASTIC", {})
+    text = rule_tables.convex_table()
     words = [line.split() for line in text.splitlines()]
     assert ["GD", "1/L", "2", "2", "at", "1", "1.49", "at", "1"] in words
     assert ["LoCoDL", "paper", "-", "-", "-"] in words
@@ -21,7 +21,7 @@ def test_rows_and_sentences(monkeypatch):
 
 @pytest.mark.long
 def test_what_is_certified_beside_what_is_stated():
-    (rule, stated, certified, gradual), reasons = convex_table.convex_cells(METHODS["diana"], 10, 1)
+    (rule, stated, certified, gradual), reasons = rule_tables.convex_cells(METHODS["diana"], 10, 1)
     assert (rule, reasons) == ("convex", {})
     assert gradual.endswith("(nonconvex)")
     assert float(stated) < float(certified.split()[0]) < 1.2 * float(stated)

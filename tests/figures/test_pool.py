@@ -11,8 +11,7 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.data.files.records import read_record
 from certibit.figures.locodl import reproduction
-from certibit.figures.locodl.jobs import Job
-from certibit.figures.locodl.panels import Curve, Figure
+from certibit.figures.locodl.panels import Curve, Figure, Job
 from certibit.figures.locodl.recipes import compressed, demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce, reproduce_paper
 from certibit.figures.pool import traces

@@ -12,8 +12,7 @@ from certibit.figures.certified.parameter_contest import Saving
 from certibit.figures.certified.rates import Rate
 from certibit.figures.episode.experiments import SYNTHETIC, contest_records
 from certibit.figures.episode.tuning import Best
-from certibit.figures.locodl.jobs import Job
-from certibit.figures.locodl.panels import Curve
+from certibit.figures.locodl.panels import Curve, Job
 from certibit.figures.locodl.recipes import demonstration
 from certibit.figures.locodl.reproduction import drawn_record
 from certibit.figures.text.theory_tables import fit_summary, row_summary

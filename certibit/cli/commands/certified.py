@@ -47,7 +47,7 @@ def compare_certified(chosen: argparse.Namespace) -> None:
         print(for_terminal(lambda: write_classes(Path(chosen.output))))
         return
     if chosen.of_class == "convex":
-        from certibit.figures.certified.classes.convex_table import write_convex  # noqa: PLC0415  (heavy)
+        from certibit.figures.certified.classes.rule_tables import write_convex  # noqa: PLC0415  (heavy)
 
         print(for_terminal(lambda: write_convex(Path(chosen.output))))
         return
@@ -57,8 +57,8 @@ def compare_certified(chosen: argparse.Namespace) -> None:
         print(for_terminal(lambda: write_relaxed(Path(chosen.output))))
         return
     if chosen.of_class == "nonconvex":
-        from certibit.figures.certified.classes.descent_table import write_descents  # noqa: PLC0415  (heavy)
         from certibit.figures.certified.classes.noise_frontier import draw_frontiers  # noqa: PLC0415  (loads matplotlib)
+        from certibit.figures.certified.classes.rule_tables import write_descents  # noqa: PLC0415  (heavy)
 
         folder = Path(chosen.output)
         print(for_terminal(lambda: write_descents(folder)))

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from tqdm import tqdm
 
 from certibit.data.errors import Refusal
-from certibit.data.files.cache import write_atomically
+from certibit.data.files.cache import write_text
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.classes.relaxed_table import published_method
 from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
@@ -191,5 +191,5 @@ def class_table(cards: dict[str, Card] | None = None) -> str:
 def write_classes(folder: Path) -> str:
     """Write the table of all methods as ``classes.txt``, and return it."""
     text = class_table()
-    write_atomically(folder / "classes.txt", lambda file: file.write(f"{text}\n".encode()))
+    write_text(folder / "classes.txt", text)
     return text

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from certibit.data.errors import Refusal
-from certibit.data.files.cache import write_atomically
+from certibit.data.files.cache import write_text
 from certibit.data.terminal import paragraph, table
 from certibit.solvers.method import Method
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
@@ -142,7 +142,7 @@ def relaxed_table(points: tuple[tuple[int, float, float, float], ...] = POINTS) 
 def write_relaxed(folder: Path) -> str:
     """Write the table of all clipping methods as ``relaxed.txt``, and return it."""
     text = relaxed_table()
-    write_atomically(folder / "relaxed.txt", lambda file: file.write(f"{text}\n".encode()))
+    write_text(folder / "relaxed.txt", text)
     return text
 
 

@@ -1,9 +1,11 @@
-"""Which methods are certified on convex functions, and under the Polyak-Lojasiewicz condition."""
+"""What is certified with the parameters of rules: over convex functions, under PL, and descents."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
-from certibit.data.files.cache import write_atomically
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_text
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.classes.rule_point import AtRule, L, RulePoint, certified_at_rule
 from certibit.solvers.method import Method
@@ -12,14 +14,19 @@ from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS, STOCHASTIC
 from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT
 from certibit.theory.descent.certify_descent import certify_descent
-from certibit.theory.descent.descent_account import StatedDescent, stated_descent
+from certibit.theory.descent.descent_account import (
+    DescentAccount,
+    StatedDescent,
+    descent_account,
+    stated_descent,
+)
 from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.verdict import Known
 
-POINTS = ((10, 1.0),)
+CONVEX_POINTS = ((10, 1.0),)
 """n and omega; alpha = 1/(1 + omega) for contractions."""
 
-_CAPTION = (
+_CONVEX = (
     "Convex: c L in E[Psi+] <= Psi - c (f(x) - f*) for convex, L-smooth f_i, with Psi at most "
     "|x - x*|^2 at the state at rest about x: stated by a theorem, and certified. PL: rho L/mu in "
     "E[Psi+] <= (1 - rho) Psi for L-smooth f_i whose average has |grad f|^2 >= 2 mu (f - inf f), "
@@ -64,7 +71,7 @@ def convex_cells(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], dic
     return (convex.rule, *written(convex), cell), told
 
 
-def convex_table(points: tuple[tuple[int, float], ...] = POINTS) -> str:
+def convex_table(points: tuple[tuple[int, float], ...] = CONVEX_POINTS) -> str:
     """Certify all methods at some points (n, omega) and tabulate them."""
     rows: list[tuple[str, ...]] = []
     sentences: dict[str, dict[str, list[str]]] = {}
@@ -84,7 +91,7 @@ def convex_table(points: tuple[tuple[int, float], ...] = POINTS) -> str:
         for reason, of in sentences.items()
     ]
     notes.append(paragraph(_of_runs()))
-    return "\n\n".join([paragraph(_CAPTION), table(HEADER, rows, texts=2), "\n".join(notes)])
+    return "\n\n".join([paragraph(_CONVEX), table(HEADER, rows, texts=2), "\n".join(notes)])
 
 
 def _of_runs() -> str:
@@ -100,5 +107,67 @@ def _of_runs() -> str:
 def write_convex(folder: Path) -> str:
     """Write the table of all methods as ``convex.txt``, and return it."""
     text = convex_table()
-    write_atomically(folder / "convex.txt", lambda file: file.write(f"{text}\n".encode()))
+    write_text(folder / "convex.txt", text)
     return text
+
+
+DESCENT_POINTS = ((10, 1.0), (10, 9.0), (1000, 9.0))
+"""n and omega; alpha = 1/(1 + omega) for contractions."""
+
+_DESCENTS = (
+    "c L in E[Psi+] <= Psi - c |grad f(x)|^2 for L-smooth f_i, and steps in units of 1/L: "
+    "published, and certified at the step of the rule; the largest step with a certified descent; "
+    "and the largest certified c that a search over steps finds. Rules that are not named "
+    f"nonconvex are those for strongly convex f_i with kappa = {L:g}. Gradients are exact, but for "
+    "methods that reduce variance: the noises of one of their samples at two points differ by at "
+    "most L |x - y| in the mean square."
+)
+
+
+def descent_row(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], str]:
+    """Return a row: the rule and what is certified of the descent; and why nothing is."""
+
+    def certified(at: RulePoint, method: Method) -> DescentAccount:
+        account = descent_account(card, method, at.smooth, at.functions)
+        if account.certificate.c <= 0:
+            raise Refusal(
+                f"at n = {n} no step that was tried has a descent, the other parameters fixed"
+            )
+        return account
+
+    at = certified_at_rule(card, n, omega, certified)
+    one, step = at.found, math.nan
+    if one is None:
+        return (at.rule, *["-"] * 4), at.reason
+    if one.step_name is not None:
+        step = getattr(one.method, one.step_name)
+    numbers = one.published, one.certificate.c, step, one.largest_step, one.best, one.best_step
+    published, c, here, largest, best, there = (_small(L * x) for x in numbers)
+    return (at.rule, published, f"{c} at {here}", largest, f"{best} at {there}"), at.reason
+
+
+def descents_table(points: tuple[tuple[int, float], ...] = DESCENT_POINTS) -> str:
+    """Certify all methods at some points (n, omega) and tabulate them."""
+    rows: list[tuple[str, ...]] = []
+    reasons: dict[str, str] = {}
+    for n, omega in points:
+        rows.append((f"{n}, {omega:g}", *[""] * 5))
+        for card in (METHODS | STOCHASTIC).values():
+            cells, reason = descent_row(card, n, omega)
+            rows.append((f"  {card.label}", *cells))
+            if reason:
+                reasons.setdefault(card.label, reason)
+    notes = [paragraph(f"{label}: {reason}.") for label, reason in reasons.items()]
+    header = ("n, omega", "rule", "published", "certified", "largest step", "best")
+    return "\n\n".join([paragraph(_DESCENTS), table(header, rows, texts=2), "\n".join(notes)])
+
+
+def write_descents(folder: Path) -> str:
+    """Write the table of all methods as ``descents.txt``, and return it."""
+    text = descents_table()
+    write_text(folder / "descents.txt", text)
+    return text
+
+
+def _small(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "-"
