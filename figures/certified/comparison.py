@@ -245,27 +245,8 @@ def certified_comparison(
 ) -> list[Path]:
     """Compare certified and published rates and parameters; write tables and figures.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder.
-    seeds : int
-        Runs of each measurement.
-    downlink : float
-        The weight of a bit received; with one, total bits are a column.
-    fresh : bool
-        Whether stored traces are ignored and recomputed.
-    limits : Budget, optional
-        Limits that end runs before the accuracy that is measured.
-    processes : int or Place, optional
-        Parallel processes, by default one for every core; or a cluster.
-    tell : callable
-        Called with the text of each table.
-
-    Returns
-    -------
-    list of Path
-        The files written.
+    Limits end runs before the accuracy that is measured. The parameters are those of
+    :func:`~certibit.figures.locodl.reproduction.reproduce`; the files are returned.
     """
     store = Store(folder / "traces", fresh, limits)
     runs = Runs(seeds, store, downlink)

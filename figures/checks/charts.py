@@ -92,7 +92,7 @@ def _named(fits: Sequence[Fit]) -> Any:
     return name
 
 
-def number_of_seeds(seeds: int) -> str:
+def _number_of_seeds(seeds: int) -> str:
     """Return the number of seeds in words."""
     return "one seed" if seeds == 1 else f"{seeds} seeds"
 
@@ -111,9 +111,9 @@ def scaling_setting(fits: Sequence[Mapping[str, Any]]) -> list[str]:
     }
     alike = len(set(fixed.values())) == 1
     values = [*fixed.values()][:1] if alike else [f"{k}: {text}" for k, text in fixed.items()]
-    return [*values, number_of_seeds(fits[0]["seeds"])]
+    return [*values, _number_of_seeds(fits[0]["seeds"])]
 
 
 def standard_setting(seeds: int) -> str:
     """Return n, d, kappa of the standard problems, and the number of seeds of whole runs."""
-    return f"n = {N}, d = {D} or 30, kappa = {KAPPA:g}; {number_of_seeds(seeds)}"
+    return f"n = {N}, d = {D} or 30, kappa = {KAPPA:g}; {_number_of_seeds(seeds)}"

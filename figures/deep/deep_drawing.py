@@ -49,7 +49,7 @@ def draw_trainings(
         for axis in along:
             upper_lines, lower_lines = [], []
             for method in methods:
-                curve, look = curves[case, method], rival_look(method) | {"markevery": (0.0, 0.25)}
+                curve, look = curves[case, method], _rival_look(method) | {"markevery": (0.0, 0.25)}
                 spent = getattr(curve, axis)
                 upper_lines.append(Line.of_runs(spent, curve.loss, look))
                 lower_lines.append(Line.of_runs(spent, 100 * curve.accuracy, look))
@@ -63,7 +63,7 @@ def draw_trainings(
             )  # fmt: skip
     everyone = dict.fromkeys(method for _, _, methods in panels for method in methods)
     legend = {
-        "looks": {RIVALS[method].label: rival_look(method) for method in everyone},
+        "looks": {RIVALS[method].label: _rival_look(method) for method in everyone},
         "loc": "outside upper center", "ncols": 4, "title_fontsize": 8,
         "title": f"medians and 10-90 % of {shown[0].loss.shape[1]} seeds, every method at the best "
         "of its grid",
@@ -100,7 +100,7 @@ def draw_smoothness(measured: Sequence[MeasuredSmoothness], folder: Path) -> lis
     return draw_plots("deep-smoothness", [plots], folder, size, legend, sharex=True, sharey=True)
 
 
-def rival_look(name: str) -> dict[str, Any]:
+def _rival_look(name: str) -> dict[str, Any]:
     """Return the colour, marker and line of a method; methods without clipping are dashed."""
     rival = RIVALS[name]
     return {"color": rival.colour, "marker": rival.marker, "linestyle": rival.line}

@@ -81,44 +81,39 @@ def deep_experiments(
 ) -> list[Path]:
     """Train where it has not been done, draw all figures, and write tables and verdicts.
 
-    Parameters
-    ----------
-    folder : Path
-        Figures go here, traces into its folder ``traces``.
-    plan : TrainingPlan
-        Steps, grid and seeds.
-    fresh : bool
-        Whether stored traces are ignored and recomputed.
-    processes : int or Place, optional
-        Parallel processes, by default one for every core; or a cluster.
-    tell : callable
-        Called with a function that writes each text of the output.
-
-    Returns
-    -------
-    list of Path
-        The files written.
+    The plan says steps, grid and seeds; the other parameters are those of
+    :func:`~certibit.figures.episode.experiments.clipping_experiments`. The files are returned.
     """
     torch_library()
     store = Store(folder / "traces", fresh)
     both = Case(30.0)
     curves = train(jobs_of(plan, store, CASES), processes)
 
-    panels: list[Panel] = [(f"{c.similarity:g} % similar, I = {c.I}", c, EVERYONE) for c in SIMILAR]
-    paths = draw_trainings("deep-similarity", panels, curves, ("rounds",), folder)
-    panels = [(f"I = {c.I}, {c.similarity:g} % similar", c, LOCAL) for c in INTERVALS]
-    paths += draw_trainings("deep-interval", panels, curves, ("rounds",), folder)
-    panels = [(f"{c.S} of 8 clients, I = {c.I}", c, STORED) for c in PARTIAL_ROUNDS]
-    paths += draw_trainings("deep-participation", panels, curves, ("rounds",), folder)
+    alone, every = ("rounds",), ("rounds", "steps", "bits")
     chosen = ("naive-parallel-clip", "episode", "celgc", *COMPRESSED)
-    panels = [("30 % similar, I = 4", both, chosen)]
-    paths += draw_trainings("deep-bits", panels, curves, ("rounds", "steps", "bits"), folder)
-    panels = [(f"I = {c.I}", c, (*CLIPPED, *OF_ADAMW)) for c in INTERVALS]
-    paths += draw_trainings("deep-interval-bits", panels, curves, ("bits",), folder)
-    panels = [(f"characters, I = {c.I}", c, EVERYONE if c.I == 4 else CLIPPED) for c in READERS]
-    paths += draw_trainings("deep-reader", panels, curves, ("rounds",), folder)
-    panels = [(f"transformer, I = {TRANSFORMER.I}", TRANSFORMER, LITTLE)]
-    paths += draw_trainings("deep-transformer", panels, curves, ("rounds", "steps", "bits"), folder)
+    readers = {case: EVERYONE if case.I == 4 else CLIPPED for case in READERS}
+    figures: dict[str, tuple[Sequence[str], list[Panel]]] = {
+        "similarity": (
+            alone, [(f"{c.similarity:g} % similar, I = {c.I}", c, EVERYONE) for c in SIMILAR]
+        ),
+        "interval": (
+            alone, [(f"I = {c.I}, {c.similarity:g} % similar", c, LOCAL) for c in INTERVALS]
+        ),
+        "participation": (
+            alone, [(f"{c.S} of 8 clients, I = {c.I}", c, STORED) for c in PARTIAL_ROUNDS]
+        ),
+        "bits": (every, [("30 % similar, I = 4", both, chosen)]),
+        "interval-bits": (
+            ("bits",), [(f"I = {c.I}", c, (*CLIPPED, *OF_ADAMW)) for c in INTERVALS]
+        ),
+        "reader": (alone, [(f"characters, I = {c.I}", c, names) for c, names in readers.items()]),
+        "transformer": (
+            every, [(f"transformer, I = {TRANSFORMER.I}", TRANSFORMER, LITTLE)]
+        ),
+    }  # fmt: skip
+    paths = []
+    for name, (along, panels) in figures.items():
+        paths += draw_trainings(f"deep-{name}", panels, curves, along, folder)
 
     measurings = measurements(plan, curves, (*SIMILAR, READERS[1]), store)
     measured = [

@@ -141,25 +141,9 @@ def clipping_experiments(
 ) -> list[Path]:
     """Run missing experiments, draw all figures, and write tables and verdicts.
 
-    Parameters
-    ----------
-    folder : Path
-        Figures go here, traces into its folder ``traces``.
-    seeds : int
-        Seeds of every point of a grid.
-    fresh : bool
-        Whether stored traces are ignored and recomputed.
-    limits : Budget, optional
-        Limits that end runs before their rounds are over; then no claim is judged.
-    processes : int or Place, optional
-        Parallel processes, by default one for every core; or a cluster.
-    tell : callable
-        Called with a function that writes each text of the output.
-
-    Returns
-    -------
-    list of Path
-        The files drawn.
+    With limits no claim is judged. The parameters are those of
+    :func:`~certibit.figures.locodl.reproduction.reproduce`, but for ``tell``, which is called with
+    a function that writes each text of the output. The files drawn are returned.
     """
     store = Store(folder / "traces", fresh, limits)
     federated = [name for name, tuning in TUNINGS.items() if tuning.federated]

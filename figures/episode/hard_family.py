@@ -30,7 +30,7 @@ _SEEDS = (1, 6, 1)
 
 
 @dataclass(frozen=True)
-class Trial(StoredJob):
+class _Trial(StoredJob):
     """A method on one of the instances, a job for the pool."""
 
     method: str
@@ -62,7 +62,7 @@ class Trial(StoredJob):
         )
 
 
-def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
+def _rounds_needed(trial: _Trial, trace: Trace) -> FloatArray:
     """Return the round after which the mean |f'| over seeds stays at most eps, (M, eta, tau).
 
     It is infinite if there is none. Rounds are resolved to 3 %.
@@ -74,9 +74,9 @@ def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
 
 def best_rounds(store: Store, processes: int | Place | None) -> dict[str, FloatArray]:
     """Return the least rounds, over the grid, of the worst of three instances: (M,), by method."""
-    trials = [Trial(method, instance, store) for method in COMPETITORS for instance in range(3)]
+    trials = [_Trial(method, instance, store) for method in COMPETITORS for instance in range(3)]
     worst = {method: np.zeros((len(SLOPES), len(ETAS), len(TAUS))) for method in COMPETITORS}
     for place, trace in traces(trials, processes):
         trial = trials[place]
-        worst[trial.method] = np.maximum(worst[trial.method], rounds_needed(trial, trace))
+        worst[trial.method] = np.maximum(worst[trial.method], _rounds_needed(trial, trace))
     return {method: rounds.min(axis=(1, 2)) for method, rounds in worst.items()}

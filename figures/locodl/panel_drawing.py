@@ -17,7 +17,7 @@ from certibit.figures.drawing import STYLE, Line, Plot, save
 from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
 from certibit.figures.looks import in_legend_order, method_label, method_look
 from certibit.figures.named_curves import MEASURE_LABELS, NamedPlot, named_canvas
-from certibit.figures.text.tables import accuracy_name, late_median
+from certibit.figures.text.tables import accuracy_name, late_median, short_cost
 from certibit.solvers.runs.trace import Trace
 
 K = TypeVar("K", bound=str | None)
@@ -192,7 +192,7 @@ def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     lines = [(f"fewest bits to {accuracy_name(panel.floor)}:", "0.35", "normal")] * bool(shown)
     lines += [
         (
-            f"{label}: {short_bits(cost)}",
+            f"{label}: {short_cost(cost)}",
             method_look(method)[0],
             "bold" if cost == shown[0][0] else "normal",
         )
@@ -204,11 +204,6 @@ def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
             textcoords="offset points", size=_SMALL, color=colour, weight=weight,
             parse_math=False,
         )  # fmt: skip
-
-
-def short_bits(bits: float) -> str:
-    """Write a number of bits in thousands, such as 12.2k."""
-    return f"{bits / 1e3:,.3g}k" if bits < 1e6 else f"{bits / 1e6:.3g}M"
 
 
 def _legend(canvas: Canvas, methods: Sequence[Curve], kinds: dict[str | None, str]) -> None:

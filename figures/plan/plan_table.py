@@ -56,7 +56,7 @@ def plan_text(
         parts[-1] += f"\nand {left} more, slower by promise; --rows shows them"
     if measured:
         runs = [
-            [*name_and_rule(name), *_cells(plan, costs, downlink)]
+            [*_name_and_rule(name), *_cells(plan, costs, downlink)]
             for name, costs in measured.items()
         ]
         title = "Measured on runs, medians; seconds are modelled from what was counted"
@@ -97,7 +97,7 @@ def plan_summary(
     }
 
 
-def name_and_rule(name: str) -> tuple[str, str]:
+def _name_and_rule(name: str) -> tuple[str, str]:
     """Take an offer's name apart: ``locodl[balanced]+natural`` into the pair and the rule."""
     method, _, rest = name.partition("[")
     rule, _, sent = rest.partition("]")

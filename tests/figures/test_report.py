@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -75,8 +74,3 @@ def test_bits_received_count_by_their_weight(made):
     text = panel_table(own, {own.curves[0]: counted[own, own.curves[0]]})
     assert text.splitlines()[-1].split()[2:4] == [f"{total:,.0f}"] * 2
     assert "bits sent + 0.5 × bits received, per client" in text.replace("\n", " ")
-
-
-def test_json_module_would_refuse_what_is_not_a_number():
-    with pytest.raises(ValueError, match="JSON compliant"):
-        json.dumps(float("nan"), allow_nan=False)

@@ -27,7 +27,7 @@ VARIED = {"sgd": ("gamma", (0.1, 0.3, 1.0)), "ef21-sgdm": ("eta", (0.05, 0.2, 1.
 
 
 @dataclass(frozen=True)
-class Frontier:
+class _Frontier:
     """What is proved of one method with its parameters, and what its theorem promises."""
 
     card: Card
@@ -36,7 +36,7 @@ class Frontier:
     promised: DescentPromise
 
 
-def frontiers() -> list[Frontier]:
+def _frontiers() -> list[_Frontier]:
     """Certify the frontiers of all methods that are drawn, for L = 1."""
     found = []
     for name, (parameter, values) in VARIED.items():
@@ -52,15 +52,15 @@ def frontiers() -> list[Frontier]:
 
 def _frontier(
     card: Card, method: Method, where: Setting, functions: FunctionClass, label: str
-) -> Frontier:
+) -> _Frontier:
     noisy = replace(functions, noise=GradientNoise())
     promised = card.descents[0].promise(method, where)
-    return Frontier(card, label, noise_frontier(method, noisy, PARTS), promised)
+    return _Frontier(card, label, noise_frontier(method, noisy, PARTS), promised)
 
 
 def draw_frontiers(folder: Path) -> list[Path]:
     """Draw e against c: lines are certified, marks are what theorems promise."""
-    found = frontiers()
+    found = _frontiers()
     lines = {name: [each for each in found if each.card.name == name] for name in VARIED}
     plots: list[Plot] = []
     for name, curves in lines.items():

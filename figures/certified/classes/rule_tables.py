@@ -146,11 +146,11 @@ def descent_row(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], str]
     return (at.rule, published, f"{c} at {here}", largest, f"{best} at {there}"), at.reason
 
 
-def descents_table(points: tuple[tuple[int, float], ...] = DESCENT_POINTS) -> str:
-    """Certify all methods at some points (n, omega) and tabulate them."""
+def write_descents(folder: Path) -> str:
+    """Certify the descents of all methods, write the table as ``descents.txt``, and return it."""
     rows: list[tuple[str, ...]] = []
     reasons: dict[str, str] = {}
-    for n, omega in points:
+    for n, omega in DESCENT_POINTS:
         rows.append((f"{n}, {omega:g}", *[""] * 5))
         for card in (METHODS | STOCHASTIC).values():
             cells, reason = descent_row(card, n, omega)
@@ -159,12 +159,7 @@ def descents_table(points: tuple[tuple[int, float], ...] = DESCENT_POINTS) -> st
                 reasons.setdefault(card.label, reason)
     notes = [paragraph(f"{label}: {reason}.") for label, reason in reasons.items()]
     header = ("n, omega", "rule", "published", "certified", "largest step", "best")
-    return "\n\n".join([paragraph(_DESCENTS), table(header, rows, texts=2), "\n".join(notes)])
-
-
-def write_descents(folder: Path) -> str:
-    """Write the table of all methods as ``descents.txt``, and return it."""
-    text = descents_table()
+    text = "\n\n".join([paragraph(_DESCENTS), table(header, rows, texts=2), "\n".join(notes)])
     write_text(folder / "descents.txt", text)
     return text
 
