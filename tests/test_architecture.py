@@ -67,7 +67,7 @@ LEVELS = [
     ["theory.audit"],
     ["figures.text", "figures.places"],
     ["figures"],
-    ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
+    ["figures.locodl", "figures.episode", "figures.comparison", "figures.plan"],
     ["figures.certified.classes", "figures.deep"],
     ["figures.certified", "figures.report"],
     ["certibit.cli.words"],
@@ -107,8 +107,7 @@ EXTENSIONS = {
         *(f"theory.formulas.{name}" for name in ("clipping_complexity", "clipping_in_a_ball")),
         "theory.formulas.relaxed_constants",
         "theory.formulas.episode_round",
-        *("theory.checks.scaling", "theory.checks.standard", "figures.checks"),
-        "figures.text.theory_tables",
+        *("theory.checks.scaling", "theory.checks.standard", "figures.theory_results"),
         "figures.text.verdicts",
         *(f"certibit.cli.commands.{name}" for name in ("scaling", "theory")),
         *(

@@ -15,8 +15,8 @@ from certibit.figures.episode.tuning import Best
 from certibit.figures.locodl.panels import Curve, Job
 from certibit.figures.locodl.recipes import demonstration
 from certibit.figures.locodl.reproduction import drawn_record
-from certibit.figures.text.theory_tables import fit_summary, row_summary
 from certibit.figures.text.verdicts import OWN, ClaimVerdict
+from certibit.figures.theory_results import fit_summary, row_summary
 from certibit.solvers.store.store import Store
 from certibit.theory.audit.locodl.locodl_proof import PROOF
 from certibit.theory.audit.machinery.report import audit_report

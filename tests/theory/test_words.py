@@ -12,8 +12,8 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.problems.quadratic import Quadratic
-from certibit.figures.text.theory_tables import scaling_table, theorems_table
 from certibit.figures.text.verdicts import OWN, ClaimVerdict, claim_outcome, verdicts_text
+from certibit.figures.theory_results import scaling_table, theorems_table
 from certibit.solvers.methods.gd import GD
 from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.audit.machinery.step import (

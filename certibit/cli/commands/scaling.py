@@ -30,8 +30,8 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
 
 def fit_scaling_laws(chosen: argparse.Namespace) -> int:
     """Fit all scaling laws, write table, JSON and figure, and return the exit code."""
-    from certibit.figures.checks.charts import draw_scaling  # noqa: PLC0415  (loads matplotlib)
-    from certibit.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
+    from certibit.figures.theory_results import (  # noqa: PLC0415  (loads scipy.stats)
+        draw_scaling,
         fit_summary,
         scaling_table,
     )

@@ -30,8 +30,8 @@ def add_theory(parser: argparse.ArgumentParser) -> None:
 
 def check_theorems(chosen: argparse.Namespace) -> int:
     """Check all theorems, write table, JSON and figure, and return the exit code."""
-    from certibit.figures.checks.charts import draw_looseness  # noqa: PLC0415  (loads matplotlib)
-    from certibit.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
+    from certibit.figures.theory_results import (  # noqa: PLC0415  (loads scipy.stats)
+        draw_looseness,
         row_summary,
         theorems_table,
     )

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from certibit.cli import main
-from certibit.figures.checks.charts import draw_scaling, scaling_setting
-from certibit.figures.text.theory_tables import fit_summary, scaling_table
+from certibit.figures.theory_results import (
+    draw_scaling,
+    fit_summary,
+    scaling_setting,
+    scaling_table,
+)
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, measured_law

@@ -9,8 +9,12 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.files.records import read_record
-from certibit.figures.checks.charts import draw_looseness, standard_setting
-from certibit.figures.text.theory_tables import row_summary, theorems_table
+from certibit.figures.theory_results import (
+    draw_looseness,
+    row_summary,
+    standard_setting,
+    theorems_table,
+)
 from certibit.theory.checks import standard as report
 from certibit.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
 from certibit.theory.theorem import Condition
