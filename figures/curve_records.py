@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from certibit.figures.costs import BAND, QUANTITIES, costs_to
-from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.figures.text.tables import accuracy_name, json_number, json_numbers
 from certibit.solvers.runs.trace import MEASURES, Trace
 
 COARSE = 1e-3
@@ -76,7 +75,10 @@ def panel_record(
 
 def _curve(trace: Trace, accuracies: tuple[float, float]) -> dict[str, Any]:
     start = float(np.max(trace.columns[trace.measure][trace.columns["iteration"] == 0]))
-    levels = [*_short(np.geomspace(start, accuracies[-1], LEVELS + 1)[1:-1]), accuracies[-1]]
+    levels = [
+        *json_numbers(np.geomspace(start, accuracies[-1], LEVELS + 1)[1:-1], 5),
+        accuracies[-1],
+    ]
     return {
         "specification": trace.specification,
         "ending": list(trace.ending),
@@ -91,13 +93,8 @@ def _curve(trace: Trace, accuracies: tuple[float, float]) -> dict[str, Any]:
         "line": {
             "accuracy": levels,
             **{
-                name: [json_number(_short(costs_to(trace, one, name, 0.0))) for one in levels]
+                name: [json_numbers(costs_to(trace, one, name, 0.0), 5) for one in levels]
                 for name in ("bits", "downlink bits")
             },
         },
     }
-
-
-def _short(values: NDArray[np.float64]) -> list[float]:
-    """Return numbers with the digits that a picture shows."""
-    return [float(f"{value:.5g}") for value in values]

@@ -27,6 +27,8 @@ GREY: dict[str, Any] = {"color": "0.35", "linewidth": 0.7}
 """The look of a level."""
 _SPAN = 100.0
 """A logarithmic axis has small ticks if its ends are nearer."""
+_LONG = 80
+"""A title of more letters is small."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def draw_plots(
                 named[label] = Line2D([], [], label=label, **look)
             canvas.legend(handles=named.values(), **legend)
         if title:
-            canvas.suptitle(title, fontsize="medium")
+            canvas.suptitle(title, fontsize="medium" if len(title) < _LONG else "small")
         return save(canvas, folder, name)
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from operator import itemgetter
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal, paragraph, table
 from certibit.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, Runs, least_bits
-from certibit.figures.certified.parameter_contest import Saving, parameter_contests
-from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain, PotentialGains
-from certibit.figures.certified.rates import CENTRE, Rate, Rates
+from certibit.figures.certified.parameter_contest import Saving, contested_curves, parameter_saving
+from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain, gains_of
+from certibit.figures.certified.rates import CENTRE, Rate, rates_of
 from certibit.figures.certified.variants import MEANING
 from certibit.figures.drawing import Line, Plot, draw_plots
 from certibit.figures.looks import method_label, method_look
-from certibit.figures.places.delivery import Place, Traceable
-from certibit.figures.pool import traces
+from certibit.figures.places.delivery import Place
+from certibit.figures.pool import Call, results
 from certibit.figures.text.tables import ABSENT, accuracy_name, short_cost
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
@@ -250,17 +250,20 @@ def certified_comparison(
     """
     store = Store(folder / "traces", fresh, limits)
     runs = Runs(seeds, store, downlink)
-    contests = parameter_contests(seeds, store, downlink)
-    jobs: list[Traceable[Saving | list[Rate] | list[PotentialGain]]] = [
-        *contests,
-        *map(Rates, [name for name, card in METHODS.items() if card.theorems]),
-        *(PotentialGains(method, runs) for method in METHODS | SHARED_MINIMISER),
+    contests = [
+        Call(f"{curve.method} on {panel.problem}", parameter_saving, (panel, curve, runs))
+        for panel, curve in contested_curves()
     ]
-    results = [result for _, result in sorted(traces(jobs, processes), key=itemgetter(0))]
-    savings = [result for result in results if isinstance(result, Saving)]
-    listed = [one for result in results if isinstance(result, list) for one in result]
-    measured = [one for one in listed if isinstance(one, Rate)]
-    gains = [one for one in listed if isinstance(one, PotentialGain)]
+    rated = [name for name, card in METHODS.items() if card.theorems]
+    jobs: list[Call[Any]] = [
+        *contests,
+        *(Call(f"rates of {name}", rates_of, (name,)) for name in rated),
+        *(Call(f"potentials of {n}", gains_of, (n, runs)) for n in METHODS | SHARED_MINIMISER),
+    ]
+    done = iter(results(jobs, processes))
+    savings: list[Saving] = list(islice(done, len(contests)))
+    measured: list[Rate] = list(chain.from_iterable(islice(done, len(rated))))
+    gains: list[PotentialGain] = list(chain.from_iterable(done))
 
     def text() -> str:
         return "\n\n".join(

@@ -8,6 +8,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
 from certibit.data.problems.selector import strongly_convex_problem
+from certibit.figures.certified.measured_bits import Runs
 from certibit.figures.costs import costs_to
 from certibit.figures.locodl.panels import Curve, Panel, experiment_of
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
@@ -17,7 +18,6 @@ from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
-from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import Weights, certify
 from certibit.theory.certificates.search import objective_value, optimise, per_decade
@@ -42,97 +42,6 @@ _WEIGHTS: dict[str, Weights] = {
 }
 """The methods compared, and the weights of their Lyapunov functions in the search."""
 _EVALUATIONS = 80
-
-
-@dataclass(frozen=True)
-class ParameterContest:
-    """A method on a panel: the paper's parameters, and the search for better ones.
-
-    Parameters
-    ----------
-    panel : Panel
-        The problem, its condition number, and the bits at which a run is given up.
-    curve : Curve
-        The method with the paper's parameters.
-    weights : "fixed" or "free"
-        Weights of the Lyapunov function in the search.
-    evaluations : int
-        Programmes per search.
-    seeds : int
-        Runs measured.
-    store : Store
-        Where traces are stored.
-    downlink : float
-        The weight of a bit received in what is compared.
-    """
-
-    panel: Panel
-    curve: Curve
-    weights: Weights
-    evaluations: int
-    seeds: int
-    store: Store
-    downlink: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """The name of the job in error messages."""
-        return f"{self.curve.method} on {self.panel.problem}"
-
-    def trace(self) -> "Saving":
-        """Optimise, certify and run both kinds of parameters."""
-        curve = self.curve
-        first = experiment_of(self.panel, curve)
-        card, where = METHODS[curve.method], Setting.at(first)
-        unit = replace(where, constants=_in_units_of_mu(where.constants))
-        same = card.at(unit, curve.rule, **dict(curve.options))
-        _, cost = orbits(same, where.n, where.d, where.compressor)
-        theorem = card.best_theorem(same, unit, published=True)
-        decrease = 1 - theorem.rate(same, unit) if theorem else math.nan
-        candidates: list[Compressor | None] = [None]
-        if curve.compressor:
-            candidates = [
-                select_compressor(f"rand-k:{k}+natural") for k in KS if k <= max(1, where.d // 2)
-            ]
-        found = optimise(
-            curve.method,
-            where.n,
-            where.mu,
-            where.L,
-            where.d,
-            candidates,
-            downlink=self.downlink,
-            weights=self.weights,
-            evaluations=self.evaluations,
-            starts=1,
-        )
-        chosen = found.compressor if curve.compressor else None
-        second = Experiment.of(found.method, first.problem, chosen)
-        traces = self._run(first), self._run(second)
-        accuracy = max(MEASURED, *map(_reached, traces))
-        return Saving(
-            panel=self.panel.problem,
-            method=curve.method,
-            paper=_text(first.method, first.compressor if curve.compressor else None),
-            chosen=_text(found.method, chosen),
-            published=self._bits(per_decade(cost, decrease)),
-            certified=self._bits(per_decade(cost, _certified_decrease(same, unit))),
-            optimal=self._bits(found.cost),
-            accuracy=accuracy,
-            measured=self._measured(traces[0], accuracy),
-            measured_optimal=self._measured(traces[1], accuracy),
-            downlink_weight=self.downlink,
-        )
-
-    def _bits(self, cost: StepCost) -> float:
-        return objective_value(cost, "bits", self.downlink)
-
-    def _measured(self, trace: Trace, accuracy: float) -> float:
-        return float(np.median(costs_to(trace, accuracy, "total bits", self.downlink)))
-
-    def _run(self, experiment: ConvexExperiment) -> Trace:
-        budget = Budget(bits=self.panel.bits, gap=MEASURED, iterations=MOST_ITERATIONS)
-        return self.store.trace(experiment, seeds=self.seeds, budget=budget)
 
 
 @dataclass(frozen=True)
@@ -181,6 +90,77 @@ class Saving:
         return self.measured / self.measured_optimal
 
 
+def parameter_saving(
+    panel: Panel, curve: Curve, runs: Runs, evaluations: int = _EVALUATIONS
+) -> Saving:
+    """Search parameters with fewer certified bits than the paper's, and run both.
+
+    Parameters
+    ----------
+    panel : Panel
+        The problem, its condition number, and the bits at which a run is given up.
+    curve : Curve
+        The method with the paper's parameters.
+    runs : Runs
+        Seeds, store, and the weight of a bit received in what is compared.
+    evaluations : int
+        Programmes of the search.
+    """
+    first = experiment_of(panel, curve)
+    card, where = METHODS[curve.method], Setting.at(first)
+    unit = replace(where, constants=_in_units_of_mu(where.constants))
+    same = card.at(unit, curve.rule, **dict(curve.options))
+    _, cost = orbits(same, where.n, where.d, where.compressor)
+    theorem = card.best_theorem(same, unit, published=True)
+    decrease = 1 - theorem.rate(same, unit) if theorem else math.nan
+    candidates: list[Compressor | None] = [None]
+    if curve.compressor:
+        candidates = [
+            select_compressor(f"rand-k:{k}+natural") for k in KS if k <= max(1, where.d // 2)
+        ]
+    found = optimise(
+        curve.method,
+        where.n,
+        where.mu,
+        where.L,
+        where.d,
+        candidates,
+        downlink=runs.downlink,
+        weights=_WEIGHTS[curve.method],
+        evaluations=evaluations,
+        starts=1,
+    )
+    chosen = found.compressor if curve.compressor else None
+    second = Experiment.of(found.method, first.problem, chosen)
+    traces = _trace(panel, first, runs), _trace(panel, second, runs)
+
+    def bits(cost: StepCost) -> float:
+        return objective_value(cost, "bits", runs.downlink)
+
+    def measured(trace: Trace) -> float:
+        return float(np.median(costs_to(trace, accuracy, "total bits", runs.downlink)))
+
+    accuracy = max(MEASURED, *map(_reached, traces))
+    return Saving(
+        panel=panel.problem,
+        method=curve.method,
+        paper=_text(first.method, first.compressor if curve.compressor else None),
+        chosen=_text(found.method, chosen),
+        published=bits(per_decade(cost, decrease)),
+        certified=bits(per_decade(cost, _certified_decrease(same, unit))),
+        optimal=bits(found.cost),
+        accuracy=accuracy,
+        measured=measured(traces[0]),
+        measured_optimal=measured(traces[1]),
+        downlink_weight=runs.downlink,
+    )
+
+
+def _trace(panel: Panel, experiment: ConvexExperiment, runs: Runs) -> Trace:
+    budget = Budget(bits=panel.bits, gap=MEASURED, iterations=MOST_ITERATIONS)
+    return runs.store.trace(experiment, seeds=runs.seeds, budget=budget)
+
+
 def _in_units_of_mu(constants: Constants) -> Constants:
     """Return the constants in the unit of f in which mu = 1, where the solver is most exact."""
     mu = constants.mu
@@ -207,20 +187,15 @@ def _text(method: Method, sent: Compressor | None) -> str:
     return f"{values}; {sent.name}" if sent else values
 
 
-def parameter_contests(
-    seeds: int, store: Store, downlink: float = 0.0
-) -> tuple[ParameterContest, ...]:
-    """Return the contests on the panels of Figures 1 to 4, or on embedded data."""
-    found = []
+def contested_curves() -> list[tuple[Panel, Curve]]:
+    """Return the curves of all methods on the panels of Figures 1 to 4, or on embedded data."""
+    curves = []
     for panel in _panels():
         own = {c.method: c for c in panel.curves if c.compressor in (None, _natural(c.k))}
-        for method, weights in _WEIGHTS.items():
+        for method in _WEIGHTS:
             rule = {"diana": "a"}.get(method, "paper")
-            curve = replace(own.get(method, Curve(method)), rule=rule)
-            found.append(
-                ParameterContest(panel, curve, weights, _EVALUATIONS, seeds, store, downlink)
-            )
-    return tuple(found)
+            curves.append((panel, replace(own.get(method, Curve(method)), rule=rule)))
+    return curves
 
 
 def _natural(k: int | None) -> str:

@@ -63,32 +63,18 @@ class PotentialGain:
     bits: MeasuredBits
 
 
-@dataclass(frozen=True)
-class PotentialGains:
-    """The potentials of one method: every rule at every (n, kappa, omega)."""
+def gains_of(name: str, runs: Runs) -> list[PotentialGain]:
+    """Return the gains of a method in all families.
 
-    method: str
-    runs: Runs
-
-    @property
-    def name(self) -> str:
-        """The name of the job in error messages."""
-        return f"potentials of {self.method}"
-
-    def trace(self) -> list[PotentialGain]:
-        """Search, certify and measure all."""
-        return [gain for family in FAMILIES for gain in self._family(*family)]
-
-    def _family(self, n: int, kappa: float, omega: float) -> list[PotentialGain]:
-        """Return the gains of all rules, and of searched parameters if a rule is certified."""
-
-        def asked(*rules: str) -> list[PotentialGain]:
-            found = (potential_gain(self.method, one, n, kappa, omega, self.runs) for one in rules)
-            return [gain for gain in found if gain is not None]
-
-        gains = asked(*variants(CARDS[self.method]))
-        certified = any(math.isfinite(gain.found) for gain in gains)
-        return gains + (asked(SEARCHED) if certified else [])
+    Those of all rules, and of searched parameters if a rule is certified.
+    """
+    gains = []
+    for family in FAMILIES:
+        rules = [potential_gain(name, rule, *family, runs) for rule in variants(CARDS[name])]
+        if any(gain and math.isfinite(gain.found) for gain in rules):
+            rules.append(potential_gain(name, SEARCHED, *family, runs))
+        gains += [gain for gain in rules if gain]
+    return gains
 
 
 def potential_gain(

@@ -59,31 +59,20 @@ class Rate:
         return self.reason or verdict(self.published, self.certified)
 
 
-@dataclass(frozen=True)
-class Rates:
-    """The rates of one method: every rule, over the grid."""
-
-    method: str
-
-    @property
-    def name(self) -> str:
-        """The name of the job in error messages."""
-        return f"rates of {self.method}"
-
-    def trace(self) -> list[Rate]:
-        """Certify all rules on the grid, and the other variants at its centre."""
-        n, kappa, omega = CENTRE
-        grid = [("", CENTRE)]
-        grid += [("kappa", (n, value, omega)) for value in _KAPPAS]
-        if METHODS[self.method].method.needs.compressor is not None:
-            grid += [("omega", (n, kappa, value)) for value in _OMEGAS]
-        grid += [("n", (value, kappa, omega)) for value in _CLIENTS]
-        card = METHODS[self.method]
-        return [
-            compared_rate(self.method, name, *family, varied)
-            for name in variants(card)
-            for varied, family in (grid if name in card.rules else grid[:1])
-        ]
+def rates_of(name: str) -> list[Rate]:
+    """Certify all rules of a method on the grid, and the other variants at its centre."""
+    n, kappa, omega = CENTRE
+    card = METHODS[name]
+    grid = [("", CENTRE)]
+    grid += [("kappa", (n, value, omega)) for value in _KAPPAS]
+    if card.method.needs.compressor is not None:
+        grid += [("omega", (n, kappa, value)) for value in _OMEGAS]
+    grid += [("n", (value, kappa, omega)) for value in _CLIENTS]
+    return [
+        compared_rate(name, rule, *family, varied)
+        for rule in variants(card)
+        for varied, family in (grid if rule in card.rules else grid[:1])
+    ]
 
 
 def compared_rate(

@@ -37,10 +37,9 @@ from certibit.figures.deep.measured_smoothness import (
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
 from certibit.figures.deep.trainings import TrainingCurve, TrainingCurves, jobs_of, train
-from certibit.figures.episode.tuning import FloatArray
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
-from certibit.figures.text.tables import json_number
+from certibit.figures.text.tables import json_number, json_numbers
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
 from certibit.solvers.store.store import Store
 
@@ -213,7 +212,7 @@ def _curve(name: str, curve: TrainingCurve) -> dict[str, Any]:
         "colour": RIVALS[name].colour,
         **{key: json_number(getattr(curve, key)) for key in ("eta", "tau", "diverged")},
         **{key: getattr(curve, key).tolist() for key in ("rounds", "steps", "bits")},
-        **{key: _rounded(getattr(curve, key)) for key in ("loss", "accuracy")},
+        **{key: json_numbers(getattr(curve, key), 4) for key in ("loss", "accuracy")},
     }
 
 
@@ -221,15 +220,8 @@ def _norms(one: MeasuredSmoothness) -> list[dict[str, Any]]:
     """Return the norms at the models of every seed: (K,) of f, (K, n) of the f_i."""
     return [
         {
-            key: _rounded(getattr(one, key)[:, seed])
+            key: json_numbers(getattr(one, key)[:, seed], 4)
             for key in ("slope", "curvature", "slopes", "curvatures")
         }
         for seed in range(one.slope.shape[1])
     ]
-
-
-def _rounded(values: FloatArray) -> Any:
-    """Return an array as lists of 4 digits, null where it is not finite."""
-    if values.ndim > 1:
-        return [_rounded(row) for row in values]
-    return json_number([float(f"{x:.4g}") for x in values])

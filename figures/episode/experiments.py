@@ -42,7 +42,7 @@ from certibit.figures.episode.tuning import (
     hold,
 )
 from certibit.figures.places.delivery import Place
-from certibit.figures.text.tables import json_number
+from certibit.figures.text.tables import json_number, json_numbers
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
@@ -116,7 +116,6 @@ def _series(name: str, best: Best) -> dict[str, Any]:
     kept = kept[best.rounds[kept] > 0]
     gap = np.clip(smoothed(best.rounds, best.gap)[kept], _SMALLEST, _LARGEST)
     low, median, high = np.percentile(gap, (BAND[0], 50, BAND[1]), axis=1)
-    lines = {"median": median, "low": low, "high": high}
     return {
         "label": tuning.label,
         "method": name,
@@ -126,7 +125,9 @@ def _series(name: str, best: Best) -> dict[str, Any]:
         "tau": json_number(best.tau),
         "seeds": best.gap.shape[1],
         "rounds": best.rounds[kept].tolist(),
-        **{key: json_number([float(f"{x:.4g}") for x in line]) for key, line in lines.items()},
+        "median": json_numbers(median, 4),
+        "low": json_numbers(low, 4),
+        "high": json_numbers(high, 4),
     }
 
 

@@ -196,6 +196,13 @@ def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
     }
 
 
+def json_numbers(values: NDArray[np.float64], digits: int) -> Any:
+    """Return an array as lists of JSON numbers with some digits, null where it is not finite."""
+    if values.ndim > 1:
+        return [json_numbers(row, digits) for row in values]
+    return json_number([float(f"{value:.{digits}g}") for value in values])
+
+
 def json_number(value: Any) -> Any:
     """Return a number as JSON has it: whole ones without a fraction, none if not finite."""
     if isinstance(value, bool | str) or value is None:

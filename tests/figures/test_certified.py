@@ -21,14 +21,14 @@ from certibit.figures.certified.comparison import (
     savings_table,
 )
 from certibit.figures.certified.measured_bits import Runs, quadratic_of
-from certibit.figures.certified.parameter_contest import Saving, parameter_contests
+from certibit.figures.certified.parameter_contest import Saving, contested_curves, parameter_saving
 from certibit.figures.certified.potential_gains import (
     SEARCHED,
-    PotentialGains,
     family_setting,
+    gains_of,
     potential_gain,
 )
-from certibit.figures.certified.rates import Rates, compared_rate
+from certibit.figures.certified.rates import compared_rate, rates_of
 from certibit.figures.certified.variants import variants
 from certibit.figures.text.tables import ABSENT, short_cost
 from certibit.solvers.compressors.selector import compressor
@@ -61,7 +61,7 @@ def test_a_rate_in_one_family():
 
 @pytest.mark.long
 def test_rates_cover_the_grid():
-    uncompressed, compressed = Rates("gd").trace(), Rates("diana").trace()
+    uncompressed, compressed = rates_of("gd"), rates_of("diana")
     assert {r.varied for r in uncompressed} == {"", "kappa", "n"}
     assert {r.varied for r in compressed} == {"", "kappa", "omega", "n"}
     assert {r.rule for r in compressed} == set(METHODS["diana"].rules)
@@ -77,7 +77,7 @@ def test_versions_and_classes_have_rows_of_their_own():
     assert names["adiana"] == {"paper, II", "refined, II", "best, II"}
     assert names["gradskip"] == {"paper, 2 classes"}
     assert not any(found for name, found in names.items() if name not in ("adiana", "gradskip"))
-    rows = [rate for name in ("adiana", "gradskip") for rate in Rates(name).trace() if rate.central]
+    rows = [rate for name in ("adiana", "gradskip") for rate in rates_of(name) if rate.central]
     asked = variants(CARDS["adiana"]) | variants(CARDS["gradskip"])
     assert {rate.rule for rate in rows} == set(asked)
     for rate in rows:
@@ -99,22 +99,22 @@ def test_clients_of_two_classes_have_their_own_parameters():
 
 
 def test_contests_without_data_take_what_is_embedded(bare):
-    found = parameter_contests(1, Store(bare))
-    assert {contest.panel.problem for contest in found} == {"breast-cancer@9"}
-    assert [contest.curve.method for contest in found] == [
+    found = contested_curves()
+    assert {panel.problem for panel, _ in found} == {"breast-cancer@9"}
+    assert [curve.method for _, curve in found] == [
         "locodl", "diana", "adiana", "scaffnew", "compressed-scaffnew",
     ]  # fmt: skip
 
 
-def short_contest(method, folder):
-    """Return a contest at a condition number at which runs end early, with a short search."""
-    contest = next(c for c in parameter_contests(1, Store(folder)) if c.curve.method == method)
-    return replace(contest, panel=replace(contest.panel, kappa=50.0, bits=1e5), evaluations=20)
+def short_contest(method):
+    """Return a contest at a condition number at which runs end early."""
+    panel, curve = next(pair for pair in contested_curves() if pair[1].method == method)
+    return replace(panel, kappa=50.0, bits=1e5), curve
 
 
 @pytest.mark.long
 def test_a_contest_promises_and_measures(bare):
-    saving = short_contest("diana", bare).trace()
+    saving = parameter_saving(*short_contest("diana"), Runs(1, Store(bare)), 20)
     assert saving.optimal <= saving.certified * (1 + 1e-6)
     assert saving.certified <= saving.published * (1 + 1e-4)
     assert saving.promised_saving > 1
@@ -227,7 +227,7 @@ def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
 
     monkeypatch.setattr(potential_gains, "certify", refused)
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
-    gains = PotentialGains("gd", Runs(1, Store(tmp_path))).trace()
+    gains = gains_of("gd", Runs(1, Store(tmp_path)))
     assert [gain.rule for gain in gains] == ["1/L", "optimal"]
     assert all(math.isnan(gain.found) for gain in gains)
     assert all(gain.bits.up > 0 for gain in gains)
@@ -236,7 +236,7 @@ def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
-    monkeypatch.setattr(comparison, "parameter_contests", lambda *about: ())
+    monkeypatch.setattr(comparison, "contested_curves", list)
     monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
     monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
@@ -249,8 +249,7 @@ def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
 
 @pytest.mark.long
 def test_everything_is_written(bare, serial, monkeypatch):
-    contests = (short_contest("scaffnew", bare),)
-    monkeypatch.setattr(comparison, "parameter_contests", lambda *about: contests)
+    monkeypatch.setattr(comparison, "contested_curves", lambda: [short_contest("scaffnew")])
     monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
     monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -77,25 +77,6 @@ class RulePoint:
         return replace(functions, noise=GradientNoise(difference=self.smooth.difference))
 
 
-@dataclass(frozen=True)
-class AtRule(Generic[Found]):
-    """What is certified of a method with the step of its rule or a smaller one.
-
-    Attributes
-    ----------
-    rule : str
-        The rule, and the number by which its step is divided; "-" if there are no parameters.
-    found : object or None
-        What is certified; None if nothing is.
-    reason : str
-        Why nothing is.
-    """
-
-    rule: str
-    found: Found | None
-    reason: str = ""
-
-
 def certified_at_rule(
     card: Card,
     n: int,
@@ -103,16 +84,20 @@ def certified_at_rule(
     certified: Callable[[RulePoint, Method], Found],
     *,
     convex: bool = False,
-) -> AtRule[Found]:
-    """Return what is certified with the parameters of a rule, or with a smaller step."""
+) -> tuple[str, Found | None, str]:
+    """Return what is certified with the parameters of a rule, or with a smaller step.
+
+    First stands the rule, and the number by which its step is divided; "-" if there are no
+    parameters. What is certified is None if nothing is, and last stands why.
+    """
     rule = "-"
     try:
         at = RulePoint.of(card, n, omega, convex=convex)
         rule = at.rule
         found, part = with_some_step(card, at.method, lambda method: certified(at, method))
     except Refusal as refusal:
-        return AtRule(rule, None, str(refusal))
-    return AtRule(f"{rule}/{1 / part:g}" if part < 1 else rule, found)
+        return rule, None, str(refusal)
+    return f"{rule}/{1 / part:g}" if part < 1 else rule, found, ""
 
 
 def with_some_step(

@@ -7,7 +7,7 @@ from pathlib import Path
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
 from certibit.data.terminal import paragraph, table
-from certibit.figures.certified.classes.rule_point import AtRule, L, RulePoint, certified_at_rule
+from certibit.figures.certified.classes.rule_point import L, RulePoint, certified_at_rule
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
@@ -54,21 +54,20 @@ def convex_cells(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], dic
         under = replace(at.functions, assumptions=(*at.functions.assumptions, condition))
         return None, certify_descent(method, under, measure="potential")
 
-    def written(one: AtRule[Stated]) -> tuple[str, str]:
-        if one.found is None:
+    def written(proved: Stated | None) -> tuple[str, str]:
+        if proved is None:
             return "-", "-"
-        stated, proof = one.found
+        stated, proof = proved
         step = f" at {L * getattr(proof.method, card.step_size):.3g}" if card.step_size else ""
         return f"{L * stated.c:.3g}" if stated else "-", f"{L * proof.c:.3g}{step}"
 
-    convex = certified_at_rule(card, n, omega, over_convex, convex=True)
-    gradual = certified_at_rule(card, n, omega, gradually)
+    rule, convex, reason = certified_at_rule(card, n, omega, over_convex, convex=True)
+    other, gradual, why = certified_at_rule(card, n, omega, gradually)
     _, cell = written(gradual)
-    if gradual.found is not None and gradual.rule != convex.rule:
-        cell += f" ({gradual.rule})"
-    reasons = {"convex": convex.reason, "PL": gradual.reason}
-    told = {label: reason for label, reason in reasons.items() if reason}
-    return (convex.rule, *written(convex), cell), told
+    if gradual is not None and other != rule:
+        cell += f" ({other})"
+    reasons = {label: each for label, each in (("convex", reason), ("PL", why)) if each}
+    return (rule, *written(convex), cell), reasons
 
 
 def convex_table(points: tuple[tuple[int, float], ...] = CONVEX_POINTS) -> str:
@@ -135,15 +134,13 @@ def descent_row(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], str]
             )
         return account
 
-    at = certified_at_rule(card, n, omega, certified)
-    one, step = at.found, math.nan
+    rule, one, reason = certified_at_rule(card, n, omega, certified)
     if one is None:
-        return (at.rule, *["-"] * 4), at.reason
-    if one.step_name is not None:
-        step = getattr(one.method, one.step_name)
+        return (rule, *["-"] * 4), reason
+    step = math.nan if one.step_name is None else getattr(one.method, one.step_name)
     numbers = one.published, one.certificate.c, step, one.largest_step, one.best, one.best_step
     published, c, here, largest, best, there = (_small(L * x) for x in numbers)
-    return (at.rule, published, f"{c} at {here}", largest, f"{best} at {there}"), at.reason
+    return (rule, published, f"{c} at {here}", largest, f"{best} at {there}"), ""
 
 
 def write_descents(folder: Path) -> str:
