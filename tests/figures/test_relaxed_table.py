@@ -26,21 +26,19 @@ def test_the_page_has_the_table(capsys, tmp_path):
 
 
 def test_a_row_has_the_step_of_the_paper_and_more():
-    row = relaxed_row(CARDS["clipped-sgd"], 10, 1.0, 2.0, 0.0)
-    assert row.account.published.holds
-    assert row.cells[1:4] == ("0.25, 0.291", "0.5", "0.7539")
-    assert fewer_rounds(row.account) == pytest.approx(
-        row.account.best * row.account.best_c / 0.5, rel=1e-6
-    )
+    cells, account, _ = relaxed_row(CARDS["clipped-sgd"], 10, 1.0, 2.0, 0.0)
+    assert account.published.holds
+    assert cells[1:4] == ("0.25, 0.291", "0.5", "0.7539")
+    assert fewer_rounds(account) == pytest.approx(account.best * account.best_c / 0.5, rel=1e-6)
 
 
 def test_a_method_that_is_not_covered_has_a_sentence():
-    row = relaxed_row(CARDS["celgc"], 10, 1.0, 2.0, 0.1)
-    assert row.account is None
-    assert row.reason.endswith("clip v at gamma/eta")
-    assert set(row.cells[1:]) == {"-"}
+    cells, account, reason = relaxed_row(CARDS["celgc"], 10, 1.0, 2.0, 0.1)
+    assert account is None
+    assert reason.endswith("clip v at gamma/eta")
+    assert set(cells[1:]) == {"-"}
 
 
 def test_the_header_fits_the_cells():
-    row = relaxed_row(CARDS["normalised-ef21"], 1, 0.0, 1.0, 0.0)
-    assert len(row.cells) == len(relaxed_table.HEADER)
+    cells, _, _ = relaxed_row(CARDS["normalised-ef21"], 1, 0.0, 1.0, 0.0)
+    assert len(cells) == len(relaxed_table.HEADER)

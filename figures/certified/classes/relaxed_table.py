@@ -1,7 +1,7 @@
 """Methods that clip on (L0, L1)-smooth functions: published and certified constants and steps."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from certibit.data.errors import Refusal
@@ -40,35 +40,6 @@ _CAPTION = (
 )
 
 
-@dataclass(frozen=True)
-class RelaxedRow:
-    """One method at one point: its account, or the sentence why there is none."""
-
-    card: Card
-    account: ClippedAccount | None
-    reason: str = ""
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The row of the table."""
-        label = f"  {self.card.label}"
-        one = self.account
-        if one is None:
-            return (label, *["-"] * (len(HEADER) - 1))
-        proof, found = one.certificate, one.published
-        noise = f", e {proof.e:.2g}" if proof.functions.sigma else ""
-        return (
-            label,
-            f"{float(proof.measure.eta):.3g}, {float(proof.measure.gamma):.3g}",
-            _small(found.c if found else math.nan),
-            f"{proof.c:.4g}{noise}",
-            _small(one.attained.c if one.attained else math.nan),
-            f"{one.largest:.3g}",
-            f"{one.best:.3g}, c {one.best_c:.3g}",
-            _small(fewer_rounds(one)),
-        )
-
-
 def fewer_rounds(account: ClippedAccount) -> float:
     """Return how many times fewer rounds the best certified step needs than its theorem says.
 
@@ -87,14 +58,32 @@ def fewer_rounds(account: ClippedAccount) -> float:
     return published / best.iterations(1.0, 3 * found.epsilon)
 
 
-def relaxed_row(card: Card, n: int, kappa: float, rho: float, sigma: float) -> RelaxedRow:
-    """Certify a method with the largest parameters of its theorem; see `published_method`."""
+def relaxed_row(
+    card: Card, n: int, kappa: float, rho: float, sigma: float
+) -> tuple[tuple[str, ...], ClippedAccount | None, str]:
+    """Certify a method with the largest parameters of its theorem; see `published_method`.
+
+    Return its row, its account if there is one, and else the sentence why there is none.
+    """
     functions = RelaxedFunctions(1.0, 1.0, n, sigma, kappa, rho)
     try:
         method = published_method(card, functions, kappa, rho)
-        return RelaxedRow(card, clipped_account(method, functions, kappa, rho))
+        one = clipped_account(method, functions, kappa, rho)
     except Refusal as refusal:
-        return RelaxedRow(card, None, str(refusal))
+        return (f"  {card.label}", *["-"] * (len(HEADER) - 1)), None, str(refusal)
+    proof, stated = one.certificate, one.published
+    noise = f", e {proof.e:.2g}" if proof.functions.sigma else ""
+    cells = (
+        f"  {card.label}",
+        f"{float(proof.measure.eta):.3g}, {float(proof.measure.gamma):.3g}",
+        _small(stated.c if stated else math.nan),
+        f"{proof.c:.4g}{noise}",
+        _small(one.attained.c if one.attained else math.nan),
+        f"{one.largest:.3g}",
+        f"{one.best:.3g}, c {one.best_c:.3g}",
+        _small(fewer_rounds(one)),
+    )
+    return cells, one, ""
 
 
 def published_method(
@@ -125,16 +114,16 @@ def _made(card: Card, eta: float, tau: float) -> Method:
 
 def relaxed_table(points: tuple[tuple[int, float, float, float], ...] = POINTS) -> str:
     """Certify all clipping methods at some points (n, kappa, rho, sigma) and tabulate them."""
-    found = {point: [relaxed_row(card, *point) for card in CLIPPING.values()] for point in points}
-    covered = {row.card.label for rows in found.values() for row in rows if row.account}
+    rows = {(p, card.label): relaxed_row(card, *p) for p in points for card in CLIPPING.values()}
+    covered = {label for (_, label), (_, account, _) in rows.items() if account}
     lines: list[tuple[str, ...]] = []
     reasons: dict[str, str] = {}
-    for point, rows in found.items():
+    for point in points:
         lines.append((", ".join(f"{x:g}" for x in point), *[""] * (len(HEADER) - 1)))
-        lines += [row.cells for row in rows if row.card.label in covered]
-        for row in rows:
-            if row.reason:
-                reasons.setdefault(row.card.label, row.reason)
+        lines += [rows[point, label][0] for (at, label) in rows if at == point and label in covered]
+    for (_, label), (_, _, reason) in rows.items():
+        if reason:
+            reasons.setdefault(label, reason)
     notes = [paragraph(f"{label}: {reason}.") for label, reason in reasons.items()]
     return "\n\n".join([paragraph(_CAPTION), table(HEADER, lines, texts=1), "\n".join(notes)])
 
