@@ -111,7 +111,7 @@ class OrbitChannel(Scripted):
 
     def coin(self, p: float) -> ClientMask:
         """Toss one coin."""
-        return ClientMask(super().coin(p), self.layout.kinds)
+        return ClientMask(np.asarray(super().coin(p)), self.layout.kinds)
 
     def client_coins(self, q: Sequence[float]) -> ClientMask:
         """Toss one coin per client; a few counts of heads are enumerated in every cell."""

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, common_if, is_common, is_numpy
+from certibit.solvers.backend import masked
 from certibit.solvers.method import Every, Schedule, require_probability
 from certibit.solvers.simulation.ownership import check_cohort, ownership_template
 from certibit.solvers.state import copy_of
@@ -65,8 +66,9 @@ class Scripted:
         return copy_of(v) if mask is None else mask * v
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        """Return v."""
-        return copy_of(v)
+        """Return v, or of a mask for all clients that was not drawn here what it sends."""
+        own = mask is not None and mask.shape[0] == 1 and is_numpy(mask) and not is_common(mask)
+        return masked(mask, v) if own else copy_of(v)
 
     def downlink(self, v: Array) -> Array:
         """Return v, as if the compressor were the identity."""
@@ -80,7 +82,7 @@ class Scripted:
 
     def coin(self, p: float) -> Array:
         """Toss one coin."""
-        return np.full((1, 1, 1), self._heads(p))
+        return common_if((), np.full((1, 1, 1), self._heads(p)))
 
     def _heads(self, p: Any) -> bool:
         require_probability("the probability of a coin", p)
@@ -94,7 +96,7 @@ class Scripted:
             (prod(p if heads else 1 - p for p, heads in zip(q, coins, strict=True)), coins)
             for coins in product([True, False], repeat=self.n)
         ]
-        return np.array(self.choose(options))[:, None, None]
+        return common_if((), np.array(np.array(self.choose(options))[:, None, None]))
 
     def cohort(self, m: int) -> Array:
         """Draw m of n clients, (n choose m) options."""
@@ -107,12 +109,12 @@ class Scripted:
         ownership_template(self.d, len(members), s)  # refuses an impossible s
         return self._subset(s, members)
 
-    def _subset(self, size: int, of: Sequence[int]) -> NDArray[np.bool_]:
+    def _subset(self, size: int, of: Sequence[int]) -> Array:
         subsets = list(combinations(of, size))
         chosen = self.choose([(1 / len(subsets), subset) for subset in subsets])
         mask = np.zeros((self.n, 1, 1), dtype=bool)
         mask[list(chosen)] = True
-        return mask
+        return common_if((), mask)
 
 
 def outcomes(

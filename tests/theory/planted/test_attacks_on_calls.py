@@ -8,6 +8,7 @@ import pytest
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Needs, copies, mean
 from certibit.solvers.backend import everyone, where
 from certibit.solvers.clipping import ModelState, norm, unit
@@ -15,6 +16,7 @@ from certibit.solvers.local_solve import gradient_steps, minimise
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.certificates.certify import certify
+from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
@@ -130,13 +132,38 @@ class KeptCoin(Stepping):
         return channel.broadcast(where(HIDDEN["heads"], ahead, back))
 
 
+class KeptChannel(Stepping):
+    """Coins are tossed with the channel of the start."""
+
+    def start(self, x, problem, channel):
+        HIDDEN["channel"] = channel
+        return Model(x)
+
+    def step(self, x, problem, channel):
+        g = mean(channel.send(problem.grad(x)))
+        ahead, back = x + self.gamma * g, x - self.gamma * g
+        return channel.broadcast(where(HIDDEN["channel"].coin(0.1), back, ahead))
+
+
+class KeptMessages(KeptChannel):
+    """Messages are sent with the channel of the start."""
+
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", shared_minimiser=True)
+
+    def step(self, x, problem, channel):
+        m = HIDDEN["channel"].uplink(problem.grad(x))
+        return channel.broadcast(x - self.gamma * mean(m))
+
+
 REFUSED = {
     Uphill: "slope of local steps depends",
     Shorter: "slope of local steps depends",
     RoundAndRound: "slope of local steps depends",
     Concave: "nothing is known",
-    OwnMask: "by a mask that the channel did not draw",
+    OwnMask: "by a mask that the channel did not draw|on numbers what it does on symbols",
     KeptCoin: "depends on what was done before it",
+    KeptChannel: "to another call|done before it",
+    KeptMessages: "to another call|done before it",
 }
 
 
@@ -148,6 +175,12 @@ def test_honest_local_steps_are_certified():
 def test_an_attack_is_refused(attack):
     with pytest.raises(Refusal, match=REFUSED[attack]):
         certify(attack(), FUNCTIONS)
+
+
+def test_a_check_sees_that_nobody_receives_a_broadcast():
+    problem = Quadratic.random(2, 3, mu=1.0, L=10.0, shared_minimiser=True)
+    failing = [one.check for one in check(OwnMask(), problem).verdicts if not one.holds]
+    assert "rests at the solution only" in failing
 
 
 @dataclass(frozen=True)

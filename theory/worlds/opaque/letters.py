@@ -63,11 +63,21 @@ def watched(name: str) -> Iterator[None]:
 
 
 def noted(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a method may ask, of which a refusal counts even if the method catches it."""
+    """Return what a method may ask of what a call is given, in this call alone.
+
+    A refusal counts even if the method catches it.
+    """
 
     @wraps(ask)
     def asked(*arguments: Any, **options: Any) -> Any:
         try:
+            call = _refused.get(None)
+            if call is not None and vars(arguments[0]).setdefault("_call", call) is not call:
+                refuse(
+                    "uses what was given to another call",
+                    f"asks for {ask.__name__} of functions or a channel that it has kept",
+                    "ask those that the step is given",
+                )
             return ask(*arguments, **options)
         except Exception as error:
             _refused.get([]).append(error)

@@ -110,11 +110,19 @@ class Representatives:
 
     def remembers(self) -> bool:
         """Whether a step on numbers depends on what was done before it, beside the state."""
-        first, again = self.start(), list[Any]()
+        first, again, lent = self.start(), list[Any](), list[Any]()
         for begun, _ in starts(self.method, self.layout.n, self.counts):
-            self._start(self._shown(self.functions), self._channel(0, begun.script))
+            lent += self._shown(self.functions), self._channel(0, begun.script)
+            self._start(*lent[-2:])
+            for one in lent:
+                one.over = True
             again.append(self.step(first, 1))
-        if not all(_same(again[0], one) for one in again):
+        lent += self._shown(self.functions), self._channel(1)
+        second = self._after(first, OneStepSolves(lent[-2]), lent[-1])
+        for one in lent:
+            one.over = True
+        self.step(second, 2)
+        if any(one.kept for one in lent) or not all(_same(again[0], one) for one in again):
             return True
         problem = OneStepSolves(self._shown(self.functions), repeated=True)
         channel = self._channel(0, ())
@@ -163,13 +171,16 @@ class Representatives:
 class _InNumbers:
     """Functions or messages of opaque vectors, for arrays of all clients.
 
-    Functions that are not ``solved`` do not show their solution, as in runs.
+    Functions that are not ``solved`` do not show their solution, as in runs. What is asked for when
+    the call that got them is ``over``, they were ``kept`` for.
     """
 
     def __init__(self, inner: Any, layout: ClientRows, solved: bool) -> None:
         self.inner, self.layout, self.solved = inner, layout, solved
+        self.over = self.kept = False
 
     def __getattr__(self, name: str) -> Any:
+        self.kept = self.kept or self.over
         if name in {"x_star", "grad_star"} and not self.solved:
             raise AttributeError(name)
         found = getattr(self.inner, name)

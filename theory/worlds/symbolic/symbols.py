@@ -197,6 +197,7 @@ class SymbolicProblem:
     def of_step(self, method: Method) -> "SymbolicProblem":
         """Return the problem as a step of a method gets it, with its samples named or not."""
         seen = copy(self)
+        vars(seen).pop("_call", None)
         seen.named, seen.composite = method.needs.samples, method.needs.composite
         return seen
 
@@ -397,6 +398,11 @@ class SymbolicChannel(OrbitChannel):
                 f"{self.method.name} draws on symbols what it does not draw without them and has "
                 "no certificate; let it ask nothing but the channel"
             )
+
+    @noted
+    def choose(self, options: Sequence[tuple[Any, Any]], *, signed: bool = False) -> Any:
+        """Take the option of the script."""
+        return super().choose(options, signed=signed)
 
     def coin(self, p: float) -> ClientMask:
         """Toss one coin."""
