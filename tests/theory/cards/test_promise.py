@@ -1,17 +1,20 @@
 """Promised iterations, rounds and bits: exact by hand, and kept by measurements."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.backend import mean
+from certibit.solvers.backend import copies, everyone, mean
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.method import Method, Needs
 from certibit.solvers.methods.ef21 import State as EF21State
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
@@ -360,3 +363,36 @@ def test_a_theorem_about_convex_functions_is_met_by_no_others(name, rule, number
     convex = replace(PROBLEM.constants, mu=0.0)
     flat = replace(Setting.of(method, PROBLEM, sent), constants=convex)
     assert not theorem.unmet(card.at(flat, rule), flat)
+
+
+@dataclass(frozen=True)
+class Flagged:
+    x: Array
+    later: Array
+
+
+@dataclass(frozen=True)
+class Louder(Method):
+    """A method that sends more from its second round on, by a flag or by what it sends."""
+
+    gamma: float = 0.01
+    by_flag: bool = True
+    name: ClassVar[str] = "louder"
+    needs: ClassVar[Needs] = Needs()
+
+    def start(self, x, problem, channel):
+        return Flagged(x, ~everyone(copies(x, problem.n)))
+
+    def communicate(self, s, problem, channel):
+        g = problem.grad(s.x)
+        received = channel.send(g)
+        channel.send(g, s.later if self.by_flag else np.abs(g) > 1e-3 * np.abs(s.x) + 1e-9)
+        return Flagged(channel.broadcast(s.x - self.gamma * mean(received)), everyone(g))
+
+
+@pytest.mark.parametrize("by_flag", [True, False])
+def test_no_bits_are_promised_that_depend_on_a_state(by_flag):
+    problem = Quadratic.from_arrays(np.ones((2, 1, 3)), np.array([[1.0, 0, 0], [0, 0, 0]]))
+    method = Louder(by_flag=by_flag)
+    with pytest.raises(Refusal, match="bits of a round of louder depend on its state"):
+        round_cost(Experiment.of(method, problem))

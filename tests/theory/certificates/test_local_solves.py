@@ -159,7 +159,7 @@ def test_of_equal_local_steps_a_few_show_that_a_method_is_linear():
     where = class_setting(CARD.method, 100, 1e5, 9.0, None, 1)
     method = CARD.at(where)
     certify(Counted(**vars(method)), where, potential=THEOREM)
-    assert len(calls) < 1.5 * method.K  # once all of them, for the sizes of the fields
+    assert len(calls) < 3.5 * method.K  # all of them for the sizes of the fields, and their slopes
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,23 @@
 """The mean cost of a communication round, counted for every outcome of coins."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, common_if
+from certibit.data.errors import Refusal
 from certibit.solvers.method import Every, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import method_at
+from certibit.solvers.simulation.iteration import advance, method_at
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.total_bits import total_bits
+from certibit.theory.checks.channel.walk import with_pace
 from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 
@@ -54,6 +57,11 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
     """Count the mean cost of a round on the channel; coins are enumerated, not sampled.
 
     The clients that a cohort or mask chooses do not change the total, so one draw is enough.
+
+    Raises
+    ------
+    Refusal
+        If the bits of a round are others after a few rounds, or with other flags in the state.
     """
     method, n = method_at(experiment.method, 1), experiment.n
     schedule = method.schedule
@@ -67,7 +75,7 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
         float(first.gradients[0]) / n,
     )
 
-    def spend(world: _CoinChannel) -> NDArray[np.float64]:
+    def spend(world: _CoinChannel, state: Any = state) -> NDArray[np.float64]:
         ledger = world.inner.ledger
         shared = {name: getattr(oracle, name) for name in ("problem", "runs", "tape", "named")}
         counted = _CountedOnce(ledger=ledger, masks=world.masks, **shared)
@@ -83,7 +91,27 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
         return _CoinChannel(simulated_world(experiment)[0], script)
 
     up, down, gradients = sum(probability * cost for probability, cost in outcomes(spend, fresh))
+    for other in _other_states(experiment, state, channel, oracle):
+        pairs = outcomes(partial(spend, state=other), fresh)
+        if not np.allclose(sum(p * cost[:2] for p, cost in pairs), (up, down), rtol=1e-9):
+            raise Refusal(
+                f"the bits of a round of {method.name} depend on its state, and no number of them "
+                "is promised; let masks of messages be those that the channel draws"
+            )
     return RoundCost(float(up), float(down), iterations, float(gradients), begin)
+
+
+def _other_states(
+    experiment: ConvexExperiment, state: Any, channel: Channel, oracle: Oracle
+) -> Iterator[Any]:
+    """Yield the states after a few rounds, and the first one with other flags."""
+    flags = {name: x for name, x in vars(state).items() if x.dtype == bool}
+    for value in (True, False) if flags else ():
+        yield replace(state, **{name: np.full(x.shape, value) for name, x in flags.items()})
+    paced = with_pace(channel, Every())
+    for iteration in (1, 2):
+        state, _ = advance(experiment.method, state, oracle, paced, iteration)
+        yield state
 
 
 class _CoinChannel(Scripted):

@@ -124,9 +124,10 @@ class Representatives:
         self.step(second, 2)
         if any(one.kept for one in lent) or not all(_same(again[0], one) for one in again):
             return True
-        problem = OneStepSolves(self._shown(self.functions), repeated=True)
+        problem = OneStepSolves(self._shown(self.functions))
         channel = self._channel(0, ())
         s = self._start(problem, channel)
+        self._after(s, replace(problem, repeated=True), self._channel(1))
         for seed in (1, 2):
             channel.inner = _Channel(self, seed, self.orbit.script)
             anew, s = self.step(s, seed), self._after(s, problem, channel)
