@@ -95,10 +95,8 @@ EXTENSIONS = {
         "figures.locodl",
         "figures.episode",
         "figures.certified",
-        *(f"certibit.cli.commands.{name}" for name in ("audit", "certified", "demo", "episode")),
-        "certibit.cli.commands.figures",
+        "certibit.cli.commands.results",
         "figures.report",  # of the papers' results, too
-        "certibit.cli.commands.report",
         "certibit.cli.words.places",
         "data.relaxed",
         "solvers.clipping",
@@ -109,7 +107,6 @@ EXTENSIONS = {
         "theory.formulas.episode_round",
         *("theory.checks.scaling", "theory.checks.standard", "figures.theory_results"),
         "figures.text.verdicts",
-        *(f"certibit.cli.commands.{name}" for name in ("scaling", "theory")),
         *(
             "figures.pool",
             "figures.workers",
@@ -118,7 +115,7 @@ EXTENSIONS = {
         ),  # many jobs at once
     ],
     "processes": ["solvers.processes"],
-    "deep": ["data.deep", "solvers.deep", "figures.deep", "certibit.cli.commands.deep"],
+    "deep": ["data.deep", "solvers.deep", "figures.deep"],
     "cohorts": ["solvers.cohorts"],
     "estimator": ["certibit.estimator"],
     "attained": [
@@ -127,11 +124,9 @@ EXTENSIONS = {
         "theory.worlds.symbolic.quadratics",
         *(f"theory.certificates.{name}" for name in ("worst_instance", "divergence")),
     ],
-    "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],
+    "chains": ["theory.chains"],
     "descents": [
         "theory.descent",
-        "figures.text.descents",
-        "certibit.cli.words.certified_descents",
         *(f"theory.assumptions.{name}" for name in ASSUMPTIONS),
         "theory.checks.problem.assumed",
     ],
@@ -140,7 +135,7 @@ EXTENSIONS = {
         "certibit.cli.commands.export",
         *(f"theory.relaxed.{name}" for name in ("clipped_file", "rocq_decrease")),
     ],
-    "relaxed": ["theory.relaxed", "figures.text.clipped_descents"],
+    "relaxed": ["theory.relaxed"],
 }
 """What the core does without: folders and modules. The front door names them, but for its type
 checker only."""

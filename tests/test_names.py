@@ -16,8 +16,8 @@ ROOT = Path(certibit.__file__).parents[1]
 ROOMS = ("certibit", "data", "solvers", "theory", "figures", "docs", "tests")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
 SOURCES = [path for room in ROOMS for path in sorted(ROOT.joinpath(room).rglob("*.py"))]
-COMMANDS = {path.stem for path in ROOT.glob("certibit/cli/commands/[a-z]*.py")}
 PARSER = _parser().complete()
+COMMANDS = next(action.choices for action in PARSER._actions if action.choices)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 MADE = ("docs/atlas", "docs/gallery")
 """What `make docs` writes."""
@@ -97,8 +97,7 @@ def wrong_words(text):
 @cache
 def options_of(command):
     """Return the options of a command."""
-    commands = next(action.choices for action in PARSER._actions if action.choices)
-    return {"--debug", *commands[command]._option_string_actions}
+    return {"--debug", *COMMANDS[command]._option_string_actions}
 
 
 def wrong_options(text):
@@ -146,7 +145,7 @@ def test_names_in_docstrings(room):
         ),
         (wrong_targets, "`make figure1`, make sure", "`make atlas`"),
         (wrong_variables, "CERTIBIT_FAST=0", "CERTIBIT_COMPILE=0"),
-        (wrong_words, "`certibit chain ef21 --steps 3`", "`certibit certify ef21 --steps 3`"),
+        (wrong_words, "`certibit certify ef21 --steps 3`", "`certibit chain ef21 --steps 3`"),
         (wrong_words, "    $ certibit run \\\n  --wire\n", "    $ certibit run \\\n  --export\n"),
         (wrong_words, "certibit lists", "`certibit atlas`"),
         (wrong_options, "`--quick`, `--all`", "`--export`"),

@@ -33,20 +33,19 @@ def _of(name: str) -> str:
 
 
 _BEFORE = "from certibit.solvers.compressors.two_way"
-_COMMAND = '''"""The command ``toy``: print a word."""
+_COMMAND = '''"""The command ``toy``."""
 
 import argparse
-
-
-def add_toy(parser: argparse.ArgumentParser) -> None:
-    """Add the command."""
-    parser.set_defaults(command=print_word)
 
 
 def print_word(chosen: argparse.Namespace) -> None:
     """Print a word."""
     print("a toy")
+
+
+COMMANDS = {"toy": (print_word, "")}
 '''
+_END = '}\n"""The module of every command'
 _LOSS = '''"""Half the squared error, by another name."""
 
 from dataclasses import dataclass
@@ -112,7 +111,11 @@ TOYS = {
         Place("docs/checks.md", (("| invariants |", "| toy | Is 0 at most 1? | exact |\n"
                                   "| invariants |"),)),
     ),
-    "command": (Place("certibit/cli/commands/toy.py", text=_COMMAND),),
+    "command": (
+        Place("certibit/cli/commands/toy.py", text=_COMMAND),
+        Place("certibit/cli/commands/__init__.py",
+              ((_END, f'    "toy": ("toy", "print a word"),\n{_END}'),)),
+    ),
 }  # fmt: skip
 """By kind, the places that are written or changed."""
 

@@ -17,15 +17,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
+from certibit.cli.commands import SUMMARIES
 from certibit.cli.words.exit_codes import CONTRADICTION, WRONG_INPUT
 from certibit.cli.words.parser import Parser
+from certibit.cli.words.plain_options import add_options
 from certibit.data.errors import FailedJobsError, Refusal
 from certibit.data.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.outside_theorem import OutsideTheoremWarning
 
 _COMMANDS = Path(__file__).with_name("commands")
-_SUMMARY = re.compile(r'"""The command ``(\w+)``: (.*)\."""\n')
 _DOMAIN = re.compile("math domain error|expected a (nonnegative|positive) input")
 """What Python, and from 3.14 on, says of a root or a logarithm that is no number."""
 
@@ -202,29 +203,23 @@ def _parser() -> Parser:
     parser.add_argument("--debug", action="store_true", help="show where an error comes from")
     parser.add_argument("--quiet", action="store_true", help="draw no progress")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, summary in _commands():
-        commands.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            fill=partial(_add_options, name),
-        )
+    for name, (module, summary) in SUMMARIES.items():
+        if _COMMANDS.joinpath(f"{module}.py").exists():
+            commands.add_parser(
+                name,
+                help=summary,
+                description=f"{summary[0].upper()}{summary[1:]}.",
+                fill=partial(_add_options, name, module),
+            )
     parser.set_defaults(parser=parser)
     return parser
 
 
-def _commands() -> Iterator[tuple[str, str]]:
-    """Read the name and the summary of every command, of which none is imported for that."""
-    for path in sorted(_COMMANDS.glob("[a-z]*.py")):
-        with path.open(encoding="utf-8") as file:
-            if found := _SUMMARY.fullmatch(file.readline()):
-                yield found[1], found[2]
-
-
-def _add_options(command: str, parser: Parser) -> None:
+def _add_options(name: str, module: str, parser: Parser) -> None:
     """Add the options of a command, whose module is slow to import."""
-    module = import_module(f"certibit.cli.commands.{command}")
-    getattr(module, f"add_{command}")(parser)
+    function, options = import_module(f"certibit.cli.commands.{module}").COMMANDS[name]
+    parser.set_defaults(command=function)
+    add_options(parser, options)
     parser.add_argument(
         "--quiet", action="store_true", default=argparse.SUPPRESS, help="draw no progress"
     )

@@ -2,6 +2,8 @@
 
 import json
 
+from certibit.cli import main
+
 FAST = ["--kappa", "50", "--seeds", "2", "--until", "1e-3"]
 RUN = ["run", "breast-cancer@9", "locodl", "rand-k:2+natural", *FAST]
 CASES = [
@@ -24,3 +26,14 @@ def run_words(method, compressor, extra):
 
 
 COMPARE = ["compare", "breast-cancer@9", "locodl+rand-k:2+natural", "agd", *FAST]
+
+
+def refusal(capsys, words):
+    """Return the one sentence on stderr of a command that is refused, without a result."""
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = [line for line in err.replace("\r", "\n").splitlines() if "%|" not in line]
+    (sentence,) = [line for line in lines if line.strip()]
+    assert sentence.startswith("certibit: ")
+    return sentence.removeprefix("certibit: ")

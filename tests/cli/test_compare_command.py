@@ -93,19 +93,3 @@ def test_compare_takes_files_of_two_folders_each_with_its_helper(capsys, tmp_pat
     assert main([*words, "--output", str(tmp_path)]) == 0
     found = strict(capsys.readouterr().out)["contestants"]
     assert [each["parameters"]["gamma"] for each in found] == [0.05, 0.1]
-
-
-def test_compare_refuses_what_no_theorem_covers_if_strict(capsys, reckless):
-    assert main([*COMPARE, "--strict"]) == 2
-    assert "the parameters of locodl are outside every theorem" in capsys.readouterr().err
-
-
-def test_compare_takes_a_method_from_a_file(capsys, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "from dataclasses import dataclass\nfrom certibit import GD\n\n"
-        "@dataclass(frozen=True)\nclass Mine(GD):\n    name = 'mine'\n"
-    )
-    words = ["compare", "quadratic:d=4@3", "--kappa", "9", "--seeds", "2", "gd"]
-    assert main([*words, f"{file}[gamma=0.1]"]) == 0
-    assert "mine[gamma=0.1]" in capsys.readouterr().out

@@ -7,7 +7,7 @@ import pytest
 from tqdm import tqdm
 
 from certibit.cli import main
-from certibit.cli.commands import theory
+from certibit.cli.commands import results
 from certibit.cli.words.progress import progress_bar
 from certibit.figures.locodl import recipes
 from certibit.figures.locodl.panels import Curve, Figure, Panel
@@ -96,7 +96,7 @@ def test_what_a_limit_cuts_is_said_and_never_taken_for_finished(capsys, short, t
 @pytest.mark.parametrize("limited", [True, False])
 def test_limits_of_theory_end_its_whole_runs(capsys, monkeypatch, limited):
     monkeypatch.setattr(standard, "tasks", lambda: [(METHODS["gd"], "optimal", None, "logistic")])
-    monkeypatch.setattr(theory, "tasks", standard.tasks)
+    monkeypatch.setattr(results, "tasks", standard.tasks)
     assert main(["theory", "--seeds", "1", *(["--rounds", "3"] if limited else [])]) == 0
     told = capsys.readouterr()
     assert ("in part" in told.out.split("margin:")[0]) == limited

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_lines import FAST
+from command_lines import FAST, refusal
 
 from certibit.cli import main
 
@@ -51,7 +51,7 @@ number = 1
         ["run", "own.py:problem", "own.py:Mine", "--set", "gamma=0.1", "--seeds", "1"],
         ["run", "own.py:problem", "own.py:Other", "--seeds", "1"],
         ["run", "breast-cancer@9", "gd", "--loss", "own.py:Half:0.5", *FAST],
-        ["certify", "own.py:Mine", "--set", "gamma=0.1", "--kappa", "9"],
+        ["compare", "quadratic:d=4@3", "--kappa", "9", "gd", "own.py:Mine[gamma=0.1]"],
         ["plan", "own.py:problem", "--methods", "gd"],
     ],
 )  # fmt: skip
@@ -74,5 +74,4 @@ def test_what_is_named_may_stand_in_a_file(capsys, words):
 )
 def test_what_a_file_does_not_have_is_refused(capsys, words, told):
     Path("own.py").write_text(OWN, encoding="utf-8")
-    assert main(words) == 2
-    assert told in capsys.readouterr().err
+    assert told in refusal(capsys, words)

@@ -15,7 +15,9 @@ from command_lines import FAST
 
 import certibit
 from certibit.cli import commands, main
+from certibit.cli.application import _parser
 from certibit.cli.words import plain_options
+from certibit.cli.words.plain_options import KINDS
 from certibit.data.errors import Refusal
 from certibit.solvers.store.store import Store
 
@@ -57,15 +59,22 @@ def test_the_version_is_that_of_the_package(capsys):
     assert capsys.readouterr().out == f"certibit {certibit.__version__}\n"
 
 
-COMMAND_FILES = sorted(Path(commands.__file__).parent.glob("[!_]*.py"))
-COMMANDS = [file.stem for file in COMMAND_FILES]
+PARSERS = next(action.choices for action in _parser().complete()._actions if action.choices)
+COMMANDS = sorted(PARSERS)
 
 
-def test_every_command_has_a_file(capsys):
+def having(option):
+    """Return the commands that have an option."""
+    return [name for name in COMMANDS if option in PARSERS[name]._option_string_actions]
+
+
+def test_every_command_is_listed_with_its_module(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     named = re.findall(r"^    (\w+)", capsys.readouterr().out, flags=re.MULTILINE)
-    assert sorted(named) == COMMANDS
+    files = {file.stem for file in Path(commands.__file__).parent.glob("[!_]*.py")}
+    assert named == COMMANDS
+    assert {module for module, _ in commands.SUMMARIES.values()} == files
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -76,7 +85,7 @@ def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
-WRITING = [file.stem for file in COMMAND_FILES if "add_output(parser, " in file.read_text()]
+WRITING = having("--output")
 
 
 @pytest.mark.parametrize("command", WRITING)
@@ -102,11 +111,11 @@ def test_a_folder_without_room_is_refused_before_the_work(capsys, tmp_path, monk
     assert "cannot be written (No space left on device)" in capsys.readouterr().err
 
 
-FRESH = {file.stem for file in COMMAND_FILES if "add_fresh(parser)" in file.read_text()}
+FRESH = having("--fresh")
 
 
 @pytest.mark.long(keep=2)
-@pytest.mark.parametrize("command", sorted(FRESH))
+@pytest.mark.parametrize("command", FRESH)
 def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command):
     names = signature(Store)
 
@@ -122,15 +131,14 @@ def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command
 
 def test_all_commands_that_read_what_is_kept_can_ignore_it():
     """The others that write compute all that they print."""
-    assert set(WRITING) - FRESH == {"audit", "scaling", "theory"}
+    assert set(WRITING) - set(FRESH) == {"audit", "scaling", "theory"}
 
 
-FILE = re.compile(r'add_argument\(\s*"(--)?(\w+)",\s*metavar="FILE')
 FILES = [
-    (file.stem, f"--{name}" if dashes else "FILE")
-    for file in COMMAND_FILES
-    if "file_to_write" in file.read_text()
-    for dashes, name in FILE.findall(file.read_text())
+    (name, action.option_strings[0] if action.option_strings else "FILE")
+    for name in COMMANDS
+    for action in PARSERS[name]._actions
+    if action.metavar == "FILE"
 ]
 
 
@@ -153,14 +161,16 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
 
 
 def test_all_commands_that_write_are_tried():
-    """Another sign of each tells that none is missed: who reads a folder, or takes a path."""
-    texts = {file.stem: file.read_text() for file in COMMAND_FILES}
-    reading = [name for name, text in texts.items() if re.search(r"read_\w*output\(", text)]
-    assert reading == WRITING
-    assert WRITING
-    naming = [name for name, text in texts.items() if "file_to_write" in text]
-    assert naming == [name for name, _ in FILES]
-    assert not [name for name, text in texts.items() if "type=Path" in text]
+    """Another sign tells that none is missed: who reads a path, or the folder of results."""
+    paths = {
+        (name, action.dest)
+        for name in COMMANDS
+        for action in PARSERS[name]._actions
+        if action.type in {KINDS["path"], KINDS["file"], KINDS["certificate"]}
+    }
+    assert paths == {(name, "output") for name in WRITING} | {
+        (name, option.strip("-").lower()) for name, option in FILES
+    }
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])

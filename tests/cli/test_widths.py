@@ -21,7 +21,7 @@ COMMANDS = {
     "plan": ["plan", "breast-cancer@9", "--methods", "gd,diana,locodl", "--compressors", "natural"],
     "check": ["check", "quadratic:d=4@3", "gd", *FAST],
     "certify": ["certify", "locodl", "--n", "5", "--kappa", "100"],
-    "chain": ["chain", "diana", "--n", "3", "--kappa", "10", "--steps", "2"],
+    "certify, steps": ["certify", "diana", "--n", "3", "--kappa", "10", "--steps", "2"],
     "audit": ["audit", "locodl"],
 }
 COLUMNS = [40, 50, 80, 120]

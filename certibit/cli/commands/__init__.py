@@ -1,1 +1,22 @@
-"""One file per command; its first line names the command and says what it does."""
+"""The commands: a module has ``COMMANDS``, by name the function and the options of each."""
+
+SUMMARIES = {
+    "audit": ("results", "audit the proofs of papers, step by step"),
+    "certified": ("results", "compare certified with published rates and parameters"),
+    "certify": ("certify", "prove the worst-case convergence rate of one method"),
+    "check": ("check", "check a method against its theorems"),
+    "compare": ("compare", "compare the bits, rounds and gradients of several methods"),
+    "completion": ("completion", "print a script that completes commands in a shell"),
+    "deep": ("results", "train networks by the methods of EPISODE and others with few bits"),
+    "demo": ("results", "run all methods on data that needs no file"),
+    "episode": ("results", "draw the figures of the EPISODE paper"),
+    "export": ("export", "write a proof to a file for another checker"),
+    "figures": ("results", "draw the figures of the LoCoDL paper"),
+    "list": ("list", "print the names of methods, compressors and data sets"),
+    "plan": ("plan", "compute the cost that theorems promise for every method"),
+    "report": ("results", "write one HTML page of all results"),
+    "run": ("run", "run one method on one problem"),
+    "scaling": ("results", "fit exponents of bits in kappa, d, n and omega"),
+    "theory": ("results", "check every theorem on standard problems"),
+}
+"""The module of every command, which is slow to import, and what the command does."""

@@ -1,97 +1,161 @@
-"""The command ``certify``: prove the worst-case convergence rate of one method."""
+"""The command ``certify``: from a method, a class and a potential to a proof, as text or JSON."""
 
 import argparse
+import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from certibit.cli.words.exit_codes import FAILED
-from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_json, print_json
-from certibit.cli.words.relaxed import add_relaxed, certify_relaxed, is_relaxed
+from certibit.cli.words.options import DOWNLINK_WEIGHT, read_downlink_weight
+from certibit.cli.words.plain_options import JSON, print_json
 from certibit.cli.words.subject import (
-    add_subject,
-    certify_subject,
+    EXACT,
+    SUBJECT,
+    ProofSubject,
+    account_of,
     read_subject,
+    theory,
 )
 from certibit.data.errors import Refusal
 from certibit.data.own.own_file import is_own
+from certibit.data.problems.selector import problem, strongly_convex_problem
 from certibit.data.terminal import for_terminal
+from certibit.figures.text.proofs import (
+    chain_summary,
+    describe_bits,
+    describe_chain,
+    describe_limit,
+    describe_optimum,
+    describe_proof,
+    optimum_summary,
+    plain,
+    proof_summary,
+)
 from certibit.solvers.registry import extension
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.certificates import search
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.setting import Setting
 
-
-def add_certify(parser: argparse.ArgumentParser) -> None:
-    """Add the command and its options."""
-    parser.set_defaults(command=certify_method)
-    add_subject(parser, "relaxed")
-    add_relaxed(parser)
-    parser.add_argument(
-        "--optimise",
-        choices=("bits", "rounds", "gradients"),
-        help="find the parameters with the least certified cost per decade of accuracy",
-    )
-    add_downlink_weight(parser)
-    add_json(parser)
+Part = tuple[str, Any, Callable[[], str]]
+"""The key of JSON, its value, and what writes the text."""
 
 
 def certify_method(chosen: argparse.Namespace) -> int:
     """Certify a method over a class of functions; the exit code says if a decrease is proved."""
-    if is_relaxed(chosen):
-        return certify_relaxed(chosen)
-    from certibit.figures.text.certificates import (  # noqa: PLC0415  (heavy)
-        account_summary,
-        describe_account,
-        describe_limit,
-        describe_optimum,
-        optimum_summary,
-    )
-    from certibit.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
-
-    weight = read_downlink_weight(chosen)
-    if weight and chosen.optimise != "bits":
-        raise Refusal("--downlink-weight is of bits, and none are asked for; give --optimise bits")
-    subject = read_subject(chosen)
-    card, where = subject.card, subject.setting
-    if chosen.optimise == "bits" and card.method.needs.compressor and subject.compressor is None:
-        raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
-    if not where.strongly_convex or subject.functions.noise:
-        descents = extension("certibit.cli.words.certified_descents")
-        if descents is None:
-            raise Refusal("this copy of certibit has no theory/descent; give --kappa")
-        status: int = descents.certify_descents(chosen, subject)
-        return status
-    if chosen.optimise and (not card.rules or is_own(chosen.method)):
-        raise Refusal("--optimise starts from the rules of a method of the package; name one")
-    if chosen.optimise and chosen.problem:
-        raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
-    found = certify_subject(chosen, subject)
-    optimum = chosen.optimise and optimise(
-        card.method.name,
-        where.n,
-        where.mu,
-        where.L,
-        where.d,
-        [where.compressor],
-        chosen.optimise,
-        downlink=weight,
-        weights=chosen.weights,
-    )
-    more: list[tuple[str, Any, Callable[[], str]]] = []
-    exact = extension("certibit.theory.exact.long_run")
-    if exact and (limit := exact.limit_of_potentials(found.certificate)) is not None:
-        found.require_within(limit)
-        write = partial(describe_limit, limit, found.certificate.region)
-        more.append(("limit_of_potentials", limit, write))
-    if optimum:
-        best = partial(describe_optimum, optimum, chosen.optimise, weight)
-        more.append(("optimum", optimum_summary(optimum, weight), lambda: f"\n{best()}"))
+    weight, subject = read_downlink_weight(chosen), read_subject(chosen)
+    _require_complete(chosen, subject, weight)
+    account = account_of(chosen, subject)
+    parts: list[Any] = [
+        subject.kind == EXACT and _limit_of_potentials(account),
+        chosen.optimise and _optimum(chosen, subject, weight),
+        chosen.steps and _several_steps(account, chosen.steps),
+        chosen.target and _whole_runs(chosen, subject, account, weight),
+    ]
+    given = [part for part in parts if part]
     if chosen.json:
-        summary = account_summary(found) | {name: value for name, value, _ in more}
-        print_json(summary)
+        print_json(proof_summary(account) | {key: value for key, value, _ in given})
     else:
-        writes: list[Callable[[], str]] = [
-            partial(describe_account, found),
-            *(write for *_, write in more),
-        ]
+        writes = [partial(describe_proof, account), *(write for *_, write in given)]
         print("\n".join(map(for_terminal, writes)))
-    return 0 if found.decrease > 0 else FAILED
+    return 0 if getattr(account.certificate, "c", account.certificate.exact) > 0 else FAILED
+
+
+def _require_complete(chosen: argparse.Namespace, subject: ProofSubject, weight: float) -> None:
+    """Refuse what asks for more than is given."""
+    exact = subject.kind == EXACT
+    if weight and chosen.optimise != "bits" and chosen.target is None:
+        raise Refusal(
+            "--downlink-weight is of bits, and none are asked for; give --optimise bits or --target"
+        )
+    needs = chosen.optimise == "bits" and subject.card.method.needs.compressor
+    if needs and subject.compressor is None:
+        raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
+    if chosen.optimise and exact and (not subject.card.rules or is_own(chosen.method)):
+        raise Refusal("--optimise starts from the rules of a method of the package; name one")
+    if chosen.optimise and exact and chosen.problem:
+        raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
+    if chosen.target is not None and chosen.problem is None:
+        raise Refusal("--target is the f - f* of a run; give --problem")
+    if chosen.target is not None and not 0 < chosen.target < math.inf:
+        raise Refusal(f"the target f - f* = {chosen.target:g} is not possible; give such as 1e-6")
+
+
+def _limit_of_potentials(account: Any) -> Part | None:
+    """Return the asymptotic rate on quadratics, which no potential outruns."""
+    exact = extension("certibit.theory.exact.long_run")
+    limit = exact.limit_of_potentials(account.certificate) if exact else None
+    if limit is None:
+        return None
+    account.require_within(limit)
+    write = partial(describe_limit, limit, account.certificate.region)
+    return "limit_of_potentials", limit, write
+
+
+def _optimum(chosen: argparse.Namespace, subject: ProofSubject, weight: float) -> Part:
+    """Search for the parameters with the least certified cost."""
+    where, method, functions = subject.setting, subject.method, subject.functions
+    if subject.kind == EXACT:
+        found = search.optimise(
+            subject.card.method.name,
+            where.n,
+            where.mu,
+            where.L,
+            where.d,
+            [where.compressor],
+            chosen.optimise,
+            downlink=weight,
+            weights=chosen.weights or "fixed",
+        )
+    else:
+        begin = None
+        if chosen.problem and not functions.noise and not functions.has_solution:
+            begin = Experiment.of(method, problem(chosen.problem), subject.compressor)
+        cheapest = theory("descent.cheapest_descent").cheapest_descent
+        found = cheapest(method, where, functions, chosen.optimise, downlink=weight, begin=begin)
+    write = partial(describe_optimum, found, chosen.optimise, weight)
+    return "optimum", optimum_summary(found, weight), write
+
+
+def _several_steps(account: Any, steps: int) -> Part:
+    """Certify several steps, and find the decrease per step that is attained, if it is cheap."""
+    certificate, attained = account.certificate, None
+    psi = Reweighted(certificate.potential, certificate.weights)
+    certificate.require_kept("what several steps prove")
+    method, functions = certificate.method, certificate.functions
+    chain = theory("chains.certify_steps").certify_steps(method, functions, steps, psi)
+    if certificate.region is None:
+        with suppress(Refusal):
+            log = theory("chains.attained").attained_log_factor(chain)
+            attained = -math.expm1(log / steps)
+    return "steps", chain_summary(chain, attained), partial(describe_chain, chain, attained)
+
+
+def _whole_runs(
+    chosen: argparse.Namespace, subject: ProofSubject, account: Any, weight: float
+) -> Part:
+    """Evaluate how many bits whole runs on a problem are promised to take, and measure it."""
+    given = strongly_convex_problem(chosen.problem, kappa=chosen.kappa)
+    where = Setting.of(subject.card.method, given, subject.compressor)  # clients in their own order
+    method = subject.card.with_values(where, chosen.parameters, subject.values)
+    bits = theory("chains.promised_bits").promised_bits(
+        Experiment.of(method, given, subject.compressor),
+        subject.card.best_theorem(account.method, account.setting),
+        account.certificate,
+        chosen.target,
+        weight,
+    )
+    return "bits", plain(bits), partial(describe_bits, bits)
+
+
+_OPTIONS = f"""\
+{SUBJECT}
+--optimise :bits|rounds|gradients  find the parameters with the least certified cost per decade of
+    accuracy
+--steps T:count  also certify T steps together, with Lyapunov functions that change
+--target EPS:float  also compute the proved and the measured bits until f - f* <= EPS on PROBLEM
+{DOWNLINK_WEIGHT}
+{JSON}"""
+COMMANDS = {"certify": (certify_method, _OPTIONS)}

@@ -10,16 +10,16 @@ from tqdm import tqdm
 
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import (
-    add_downlink_weight,
-    add_experiment,
-    add_limits,
-    add_parameters,
-    add_strict,
+    DOWNLINK_WEIGHT,
+    EXPERIMENT,
+    PARAMETERS,
+    STRICT,
+    limits_of_runs,
     read_downlink_weight,
     read_experiment,
     read_limits,
 )
-from certibit.cli.words.plain_options import add_json, add_seeds, print_result
+from certibit.cli.words.plain_options import JSON, print_result
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts
@@ -30,36 +30,17 @@ from certibit.theory.catalogue.covered_run import require_theorem
 from certibit.theory.checks.examination import conducted, examine
 from certibit.theory.checks.method.whole_runs import ITERATIONS
 
-_PLACES, _POOL = "certibit.cli.words.places", "certibit.figures.pool"
-"""Extensions."""
-
-
-def add_check(parser: argparse.ArgumentParser) -> None:
-    """Add the command and its options."""
-    parser.set_defaults(command=check_method)
-    add_experiment(parser, "breast-cancer@9", "rand-k:2")
-    add_parameters(parser)
-    add_seeds(parser, 5, "number of whole runs")
-    parser.add_argument("--until", type=float, default=1e-6, help="f - f* at which whole runs end")
-    add_limits(parser, ITERATIONS)
-    add_downlink_weight(parser)
-    add_strict(parser)
-    parser.add_argument(
-        "--all", action="store_true", help="print every check, not only those that fail or inform"
-    )
-    if places := extension(_PLACES):
-        places.add_place(parser, None)
-    add_json(parser)
+_PLACES, _POOL = map(extension, ("certibit.cli.words.places", "certibit.figures.pool"))
 
 
 def check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
     weight = read_downlink_weight(chosen)
     budget = replace(read_limits(chosen), gap=chosen.until)
-    places, pool = extension(_PLACES), extension(_POOL)
-    if places and pool and (place := places.read_place(chosen, Path("results"))) is not None:
-        call = pool.Call(chosen.method, examined, (chosen, weight, budget))
-        ((text, holds),) = pool.results([call], place)
+    place = _PLACES and _POOL and _PLACES.read_place(chosen, Path("results"))
+    if _POOL and place is not None:
+        call = _POOL.Call(chosen.method, examined, (chosen, weight, budget))
+        ((text, holds),) = _POOL.results([call], place)
     else:
         text, holds = examined(chosen, weight, budget)
     print_result(text)
@@ -98,3 +79,17 @@ def examined(chosen: argparse.Namespace, weight: float, budget: Budget) -> tuple
         for_terminal(lambda: describe_examination(found, view, chosen.all)),
     )
     return "\n".join(lines), found.holds
+
+
+_OPTIONS = f"""\
+PROBLEM  such as breast-cancer@9
+{EXPERIMENT}
+{PARAMETERS}
+--seeds :count=5  number of whole runs
+--until :float=1e-6  f - f* at which whole runs end
+{DOWNLINK_WEIGHT}
+{STRICT}
+--all  print every check, not only those that fail or inform
+{JSON}
+{limits_of_runs(ITERATIONS)}{_PLACES.ONE_PLACE if _PLACES else ""}"""
+COMMANDS = {"check": (check_method, _OPTIONS)}

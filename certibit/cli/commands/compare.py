@@ -3,12 +3,12 @@
 import argparse
 
 from certibit.cli.words.options import (
-    add_downlink_weight,
-    add_limits,
-    add_network,
-    add_problem_options,
-    add_strict,
-    add_until,
+    DOWNLINK_WEIGHT,
+    PROBLEM_OPTIONS,
+    STRICT,
+    UNTIL,
+    limits_of_runs,
+    network_options,
     problem_options,
     read_downlink_weight,
     read_limits,
@@ -17,11 +17,9 @@ from certibit.cli.words.options import (
     read_until,
 )
 from certibit.cli.words.plain_options import (
-    add_fresh,
-    add_json,
-    add_output,
-    add_seeds,
-    file_to_write,
+    FRESH,
+    JSON,
+    output,
     print_json,
     read_output,
 )
@@ -37,48 +35,13 @@ from certibit.solvers.registry import extension
 from certibit.solvers.runs.trace import SECONDS
 from certibit.solvers.store.store import Store
 
-_PLACES = "certibit.cli.words.places"
-"""Options of an extension."""
-
-
-def add_compare(parser: argparse.ArgumentParser) -> None:
-    """Add the command and its options."""
-    parser.set_defaults(command=compare_methods)
-    parser.add_argument("problem", metavar="PROBLEM", help="such as breast-cancer@9")
-    parser.add_argument(
-        "methods",
-        metavar="METHOD[+COMPRESSOR]",
-        nargs="+",
-        help="such as locodl+rand-k:2+natural, locodl[balanced]+natural, celgc[eta=1,gamma=1], "
-        "or path/to/file.py:Name[gamma=1]",
-    )
-    add_problem_options(parser)
-    add_until(parser.add_mutually_exclusive_group())
-    add_seeds(parser, 5, "number of runs of each method")
-    add_limits(parser)
-    add_downlink_weight(parser)
-    add_network(parser, None)
-    add_strict(parser)
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        type=file_to_write,
-        help="draw the comparison as .svg, .png or .pdf",
-    )
-    parser.add_argument(
-        "--report", metavar="NAME", help="store the comparison under this name for certibit report"
-    )
-    if places := extension(_PLACES):
-        places.add_place(parser, "one")
-    add_fresh(parser)
-    add_output(parser, "results")
-    add_json(parser)
+_PLACES = extension("certibit.cli.words.places")
 
 
 def compare_methods(chosen: argparse.Namespace) -> None:
     """Run the methods over some seeds, print what they cost and draw it if asked."""
-    weight, network = read_downlink_weight(chosen), read_network(chosen)
-    if weight and network:
+    weight, clock = read_downlink_weight(chosen), read_network(chosen)
+    if weight and clock:
         raise Refusal("a weight of the downlink and a network; they rank in two ways, give one")
     if chosen.plot:
         from certibit.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
@@ -88,16 +51,16 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         require_name(chosen.report)
     folder, solved = read_output(chosen), read_problem(chosen)
     target, measure = read_until(chosen, solved)
-    processes = places.read_place(chosen, folder) if (places := extension(_PLACES)) else None
+    processes = _PLACES.read_place(chosen, folder) if _PLACES else None
     with progress_bar("compare", delay=0.01) as progress:  # nothing before the first run
         found = compare(
             solved,
-            chosen.methods,
+            chosen.method,
             target=target,
             measure=measure,
             seeds=chosen.seeds,
             budget=read_limits(chosen),
-            network=network,
+            network=clock,
             strict=chosen.strict,
             store=Store(folder / "traces", chosen.fresh),
             progress=progress,
@@ -111,5 +74,24 @@ def compare_methods(chosen: argparse.Namespace) -> None:
     if chosen.report is not None:
         keep_comparison(found, chosen.report, folder, weight)
     if chosen.plot:
-        by = "total bits" if weight else SECONDS if network else "bits"
+        by = "total bits" if weight else SECONDS if clock else "bits"
         found.save(chosen.plot, by, weight)
+
+
+_OPTIONS = f"""\
+PROBLEM  such as breast-cancer@9
+METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[balanced]+natural,
+    celgc[eta=1,gamma=1], or path/to/file.py:Name[gamma=1]
+{PROBLEM_OPTIONS}
+--seeds :count=5  number of runs of each method
+{DOWNLINK_WEIGHT}
+{network_options()}
+{STRICT}
+--plot FILE:file  draw the comparison as .svg, .png or .pdf
+--report NAME  store the comparison under this name for certibit report
+{FRESH}
+{output("results")}
+{JSON}
+[either]
+{UNTIL}{limits_of_runs()}{_PLACES.places("one") if _PLACES else ""}"""
+COMMANDS = {"compare": (compare_methods, _OPTIONS)}

@@ -1,31 +1,14 @@
-"""The command ``export``: write a proof to a file for another checker."""
+"""The command ``export``: from a method and a class to the file of a proof."""
 
 import argparse
 from pathlib import Path
 
-from certibit.cli.words.plain_options import file_to_write
-from certibit.cli.words.relaxed import add_relaxed, export_relaxed, is_relaxed
-from certibit.cli.words.subject import add_subject, certify_subject, read_subject
+from certibit.cli.words.plain_options import KINDS, file_to_write
+from certibit.cli.words.subject import RELAXED, SUBJECT, proof_alone, read_subject, theory
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal, paragraph
-from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.figures.text.proofs import statement
 from certibit.theory.export.export import require_file_name, write_certificate
-from certibit.theory.proofs.certificate import Certificate
-from certibit.theory.verdict import times_psi
-
-
-def add_export(parser: argparse.ArgumentParser) -> None:
-    """Add the command and its options."""
-    parser.set_defaults(command=export_certificate)
-    add_subject(parser, "relaxed")
-    add_relaxed(parser)
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=_certificate_to_write,
-        help="file to write: for docs/check_proof.py, for docs/check_clipped.py if the class is "
-        "relaxed, or for the kernel of Rocq (Coq) if its name ends in .v",
-    )
 
 
 def _certificate_to_write(text: str) -> Path:
@@ -40,28 +23,18 @@ def _certificate_to_write(text: str) -> Path:
 
 def export_certificate(chosen: argparse.Namespace) -> None:
     """Certify a method over a class of functions, and write the proof."""
-    if is_relaxed(chosen):
-        promise = export_relaxed(chosen)
-        print(for_terminal(lambda: paragraph(f"{promise}, written to {chosen.file}")))
-        return
-    from certibit.cli.words.certified_descents import differing  # noqa: PLC0415  (heavy)
-    from certibit.theory.descent.certify_descent import certify_descent  # noqa: PLC0415  (heavy)
-    from certibit.theory.descent.factor_account import factor_account  # noqa: PLC0415  (heavy)
-
     subject = read_subject(chosen)
-    proof: Certificate | DescentCertificate
-    if subject.setting.strongly_convex and subject.functions.noise:
-        proof = factor_account(
-            subject.card, subject.method, subject.setting, subject.functions
-        ).certificate
-        promise = str(proof).splitlines()[-1]
-    elif subject.setting.strongly_convex:
-        proof = certify_subject(chosen, subject).certificate
-        promise = f"E[Psi+] <= {times_psi(proof.exact, 12)}"
+    proof = proof_alone(chosen, subject)
+    if subject.kind == RELAXED:
+        theory("relaxed.clipped_file").write_clipped(proof, chosen.file)
     else:
-        functions = differing(chosen, subject)
-        proof = certify_descent(subject.method, functions, growth=chosen.growth)
-        promise = str(proof).splitlines()[-1]
-    write_certificate(proof, chosen.file)
-    told = f"{promise}, written to {chosen.file}"
-    print(for_terminal(lambda: paragraph(told)))
+        write_certificate(proof, chosen.file)
+    print(for_terminal(lambda: paragraph(f"{statement(proof)}, written to {chosen.file}")))
+
+
+KINDS["certificate"] = _certificate_to_write
+_OPTIONS = f"""\
+{SUBJECT}
+FILE :certificate  file to write: for docs/check_proof.py, for docs/check_clipped.py if the class is
+    relaxed, or for the kernel of Rocq (Coq) if its name ends in .v"""
+COMMANDS = {"export": (export_certificate, _OPTIONS)}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from certibit.cli.words.plain_options import add_json, print_json
+from certibit.cli.words.plain_options import JSON, print_json
 from certibit.data.files.manifest import NAMES as DATASETS
 from certibit.data.losses.loss_selector import LOSSES
 from certibit.data.terminal import for_terminal, paragraph
@@ -20,12 +20,6 @@ from certibit.theory.catalogue.catalogue import (
 )
 
 _SPLITS = ("shuffled", "in-order", "similarity:PERCENT", "dirichlet:CONCENTRATION")
-
-
-def add_list(parser: argparse.ArgumentParser) -> None:
-    """Add the command."""
-    parser.set_defaults(command=list_names)
-    add_json(parser)
 
 
 def list_names(chosen: argparse.Namespace) -> None:
@@ -122,3 +116,6 @@ def _methods() -> list[dict[str, Any]]:
 
 def _wrapped(words: Iterable[str]) -> str:
     return paragraph(", ".join(words), "  ", "  ", break_on_hyphens=False)
+
+
+COMMANDS = {"list": (list_names, JSON)}

@@ -3,57 +3,24 @@
 import argparse
 
 from certibit.cli.words.options import (
+    DOWNLINK_WEIGHT,
     NETWORK,
-    add_downlink_weight,
-    add_limits,
-    add_network,
-    add_problem_options,
-    add_until,
+    PROBLEM_OPTIONS,
+    UNTIL,
+    limits_of_runs,
+    network_options,
     read_downlink_weight,
     read_limits,
     read_network,
     read_problem,
     read_until,
 )
-from certibit.cli.words.plain_options import add_json, count, file_to_write, print_json
+from certibit.cli.words.plain_options import JSON, print_json
 from certibit.data.terminal import for_terminal
 from certibit.figures.plan.plan_table import plan_summary, plan_text
 from certibit.theory.plan.planning import BEST, plan
 
 _SEEDS = 3
-
-
-def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Add the command and its options."""
-    parser.set_defaults(command=plan_methods)
-    parser.add_argument(
-        "problem", metavar="PROBLEM", help="such as a5a@87, or quadratic:d=122@87 without data"
-    )
-    add_problem_options(parser)
-    add_until(parser.add_mutually_exclusive_group())
-    add_network(parser, NETWORK)
-    add_downlink_weight(parser)
-    parser.add_argument(
-        "--methods", metavar="NAMES", type=_names, help="only these methods, as a,b,c"
-    )
-    parser.add_argument(
-        "--compressors", metavar="NAMES", type=_names, help="only these compressors, as a,b,c"
-    )
-    parser.add_argument("--rows", type=count, default=12, help="number of rows that are shown")
-    parser.add_argument(
-        "--certified", action="store_true", help=f"also certify the rates of the best {BEST}"
-    )
-    parser.add_argument(
-        "--run", action="store_true", help=f"also run the best {BEST} over {_SEEDS} seeds"
-    )
-    add_limits(parser)
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        type=file_to_write,
-        help="draw a map of the fastest methods as .svg, .png or .pdf",
-    )
-    add_json(parser)
 
 
 def plan_methods(chosen: argparse.Namespace) -> None:
@@ -86,5 +53,18 @@ def plan_methods(chosen: argparse.Namespace) -> None:
         save_map(made, chosen.plot)
 
 
-def _names(text: str) -> list[str]:
-    return text.split(",")
+_OPTIONS = f"""\
+PROBLEM  such as a5a@87, or quadratic:d=122@87 without data
+{PROBLEM_OPTIONS}
+{network_options(NETWORK)}
+{DOWNLINK_WEIGHT}
+--methods NAMES:names  only these methods, as a,b,c
+--compressors NAMES:names  only these compressors, as a,b,c
+--rows :count=12  number of rows that are shown
+--certified  also certify the rates of the best {BEST}
+--run  also run the best {BEST} over {_SEEDS} seeds
+--plot FILE:file  draw a map of the fastest methods as .svg, .png or .pdf
+{JSON}
+[either]
+{UNTIL}{limits_of_runs()}"""
+COMMANDS = {"plan": (plan_methods, _OPTIONS)}

@@ -6,25 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 from certibit.cli.words.options import (
-    add_downlink_weight,
-    add_experiment,
-    add_limits,
-    add_network,
-    add_parameters,
-    add_strict,
-    add_until,
+    DOWNLINK_WEIGHT,
+    EXPERIMENT,
+    PARAMETERS,
+    STRICT,
+    UNTIL,
+    limits_of_runs,
+    network_options,
     read_downlink_weight,
     read_experiment,
     read_limits,
     read_network,
     read_until,
 )
-from certibit.cli.words.plain_options import (
-    add_json,
-    add_seeds,
-    folder_to_write,
-    print_json,
-)
+from certibit.cli.words.plain_options import JSON, print_json
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
@@ -40,58 +35,13 @@ _FINEST = 1e-30
 """The least f - f* or |grad f|^2 that a run can wait for."""
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add the command and its options."""
-    parser.set_defaults(command=run_method)
-    add_experiment(parser, "a5a@87 or /path/to/file@20", "rand-k:2+natural")
-    add_seeds(parser, 5, "number of runs")
-    end = parser.add_mutually_exclusive_group()
-    end.add_argument("--bits", type=float, help="end a run once BITS bits are sent per client")
-    add_until(end)
-    add_limits(parser)
-    add_parameters(parser)
-    add_downlink_weight(parser)
-    add_network(parser, None)
-    parser.add_argument(
-        "--wire", action="store_true", help="encode every message as bytes and decode it"
-    )
-    parser.add_argument(
-        "--mpi",
-        action="store_true",
-        help="send the encoded messages between the processes of mpirun",
-    )
-    parser.add_argument(
-        "--by-cohort",
-        action="store_true",
-        help="for very many clients: compute and hold in memory only those of the cohort",
-    )
-    parser.add_argument(
-        "--catch-up",
-        action="store_true",
-        help="count every broadcast for all clients: those outside the cohort receive it later",
-    )
-    parser.add_argument(
-        "--store",
-        metavar="FOLDER",
-        type=folder_to_write,
-        help="store the trace; a run that was interrupted continues from there",
-    )
-    parser.add_argument(
-        "--library",
-        choices=LIBRARIES,
-        help="array library (default: cupy for large runs if there is a GPU, else numpy)",
-    )
-    add_strict(parser)
-    add_json(parser)
-
-
 def run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print the cost of each accuracy."""
     if chosen.mpi and chosen.by_cohort:
         raise Refusal("--by-cohort is of one process; leave it or --mpi out")
     ranks = _ranks() if chosen.mpi else None
     _require_fine(chosen)
-    weight, network = read_downlink_weight(chosen), read_network(chosen)
+    weight, clock = read_downlink_weight(chosen), read_network(chosen)
     card, experiment = read_experiment(chosen)
     until, measure = read_until(chosen, experiment.problem)
     budget = read_limits(chosen).aimed(until, measure)
@@ -115,8 +65,8 @@ def run_method(chosen: argparse.Namespace) -> None:
         trace = ranks.simulated(experiment, work, seeds=chosen.seeds)
         if trace is None:
             return
-    if network is not None:
-        trace = trace.timed(network)
+    if clock is not None:
+        trace = trace.timed(clock)
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:
@@ -149,3 +99,25 @@ def _require_fine(chosen: argparse.Namespace) -> None:
             raise Refusal(
                 f"{name} = {until:g} is finer than 64-bit numbers are; give at least {_FINEST:g}"
             )
+
+
+_OPTIONS = f"""\
+PROBLEM  such as a5a@87 or /path/to/file@20
+{EXPERIMENT}
+--seeds :count=5  number of runs
+{PARAMETERS}
+{DOWNLINK_WEIGHT}
+{network_options()}
+--wire  encode every message as bytes and decode it
+--mpi  send the encoded messages between the processes of mpirun
+--by-cohort  for very many clients: compute and hold in memory only those of the cohort
+--catch-up  count every broadcast for all clients: those outside the cohort receive it later
+--store FOLDER:folder  store the trace; a run that was interrupted continues from there
+--library :{"|".join(LIBRARIES)}  array library (default: cupy for large runs if there is a GPU,
+    else numpy)
+{STRICT}
+{JSON}
+[either]
+--bits :float  end a run once BITS bits are sent per client
+{UNTIL}{limits_of_runs()}"""
+COMMANDS = {"run": (run_method, _OPTIONS)}

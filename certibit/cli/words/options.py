@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from certibit.cli.words.plain_options import count, read_output
+from certibit.cli.words.plain_options import read_output
 from certibit.data.losses.loss_selector import LOSSES
 from certibit.data.problem import Problem
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
@@ -28,39 +28,56 @@ _ACCURACY = 1e-6
 NETWORK = "lte"
 """The network whose numbers are used if only some of them are given."""
 
-_CAPS = (
-    "A run without a limit of bits, rounds, gradients or seconds also ends once it stagnates: "
-    f"{STAGNATION}."
-)
+PROBLEM_OPTIONS = f"""\
+--kappa :float  condition number L/mu (default: {KAPPA:g})
+--split RULE:text=shuffled  how the rows are split over the clients: shuffled, in-order,
+    similarity:PERCENT or dirichlet:CONCENTRATION
+--loss :text=logistic  loss: {", ".join(LOSSES)} or multinomial, some with a constant, such as
+    huber:1"""
+"""Complete a PROBLEM."""
+EXPERIMENT = f"""\
+METHOD  such as locodl, or path/to/file.py:Name of your own
+COMPRESSOR?  such as rand-k:2+natural
+{PROBLEM_OPTIONS}"""
+"""What comes behind PROBLEM."""
+PARAMETERS = """\
+--parameters RULE  rule that chooses the parameters (default: the first that certibit list names)
+--set NAME=VALUE:list  value of a parameter, such as p=1 or gamma=0.1"""
+STRICT = "--strict  refuse parameters that no theorem covers"
+DOWNLINK_WEIGHT = """\
+--downlink-weight C:float=0.0  weight of a bit received: total = bits sent + C * bits received"""
+UNTIL = """\
+--until GAP:float  accuracy to reach: f - f* <= GAP (default: 1e-6 if mu > 0)
+--until-gradient SQUARE:float  accuracy to reach: |grad f|^2 <= SQUARE (default: 1e-6 if f is not
+    strongly convex)
+"""
+"""The accuracy at which runs end; one of them."""
 
 
-def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: str) -> None:
-    """Add PROBLEM, METHOD, COMPRESSOR and ``--kappa``, with examples of the first and third."""
-    parser.add_argument("problem", metavar="PROBLEM", help=f"such as {problems}")
-    parser.add_argument(
-        "method", metavar="METHOD", help="such as locodl, or path/to/file.py:Name of your own"
-    )
-    parser.add_argument(
-        "compressor", metavar="COMPRESSOR", nargs="?", help=f"such as {compressors}"
-    )
-    add_problem_options(parser)
+def network_options(default: str = "") -> str:
+    """Return ``--network`` and its numbers: rates, latency, the time of a gradient."""
+    return f"""\
+--network :text{default and f"={default}"}  network whose time is modelled: {", ".join(NETWORKS)},
+    or its rates and times, such as up=1e6,down=1e8,latency=0.01,gradient=1e-3
+--uplink RATE  rate from a client to the server, such as 1Mbit
+--downlink RATE  rate from the server to a client, such as 10Mbit
+--latency TIME  latency of a message in one direction, such as 50ms
+--gradient TIME  time that one gradient takes, such as 2ms"""
 
 
-def add_problem_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--kappa``, ``--split`` and ``--loss``, which complete a PROBLEM."""
-    parser.add_argument("--kappa", type=float, help=f"condition number L/mu (default: {KAPPA:g})")
-    parser.add_argument(
-        "--split",
-        metavar="RULE",
-        default="shuffled",
-        help="how the rows are split over the clients: shuffled, in-order, similarity:PERCENT or "
-        "dirichlet:CONCENTRATION",
-    )
-    parser.add_argument(
-        "--loss",
-        default="logistic",
-        help=f"loss: {', '.join(LOSSES)} or multinomial, some with a constant, such as huber:1",
-    )
+def limits_of_runs(iterations: int = ITERATIONS) -> str:
+    """Return ``--rounds``, ``--iterations``, ``--gradients``, ``--seconds``: they end every run.
+
+    The help names the caps on runs without them; ``iterations`` is that of the iterations.
+    """
+    return f"""
+[limits of every run] A run without a limit of bits, rounds, gradients or seconds also ends once it
+    stagnates: {STAGNATION}.
+--rounds :count  communication rounds
+--iterations :count={iterations}  iterations, local steps included (default: {iterations:,})
+--gradients :float  gradients per client
+--seconds :float  wall-clock seconds for all seeds together
+"""
 
 
 def read_problem(chosen: argparse.Namespace) -> RidgeProblem | NonconvexProblem:
@@ -71,28 +88,6 @@ def read_problem(chosen: argparse.Namespace) -> RidgeProblem | NonconvexProblem:
 def problem_options(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the options that complete a PROBLEM."""
     return {"kappa": chosen.kappa, "split": chosen.split, "loss": chosen.loss}
-
-
-def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Add ``--network`` and its numbers: rates, latency, the time of a gradient."""
-    parser.add_argument(
-        "--network",
-        default=default,
-        help=f"network whose time is modelled: {', '.join(NETWORKS)}, or its rates and "
-        "times, such as up=1e6,down=1e8,latency=0.01,gradient=1e-3",
-    )
-    parser.add_argument(
-        "--uplink", metavar="RATE", help="rate from a client to the server, such as 1Mbit"
-    )
-    parser.add_argument(
-        "--downlink", metavar="RATE", help="rate from the server to a client, such as 10Mbit"
-    )
-    parser.add_argument(
-        "--latency", metavar="TIME", help="latency of a message in one direction, such as 50ms"
-    )
-    parser.add_argument(
-        "--gradient", metavar="TIME", help="time that one gradient takes, such as 2ms"
-    )
 
 
 def read_network(chosen: argparse.Namespace) -> Network | None:
@@ -109,41 +104,6 @@ def read_network(chosen: argparse.Namespace) -> Network | None:
     return replace(network_named(name), **said)
 
 
-def add_parameters(
-    parser: argparse.ArgumentParser, setting: str = "value of a parameter, such as p=1"
-) -> None:
-    """Add ``--parameters`` and ``--set``; ``setting`` is the help of the latter."""
-    parser.add_argument(
-        "--parameters",
-        metavar="RULE",
-        help="rule that chooses the parameters (default: the first that certibit list names)",
-    )
-    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=setting)
-
-
-def add_strict(parser: argparse.ArgumentParser) -> None:
-    """Add ``--strict``."""
-    parser.add_argument(
-        "--strict", action="store_true", help="refuse parameters that no theorem covers"
-    )
-
-
-def add_until(place: "argparse._ActionsContainer") -> None:
-    """Add ``--until`` and ``--until-gradient``, the accuracy at which runs end; one of them."""
-    place.add_argument(
-        "--until",
-        metavar="GAP",
-        type=float,
-        help="accuracy to reach: f - f* <= GAP (default: 1e-6 if mu > 0)",
-    )
-    place.add_argument(
-        "--until-gradient",
-        metavar="SQUARE",
-        type=float,
-        help="accuracy to reach: |grad f|^2 <= SQUARE (default: 1e-6 if f is not strongly convex)",
-    )
-
-
 def read_until(chosen: argparse.Namespace, problem: Problem) -> tuple[float, str]:
     """Return the accuracy at which runs end, and its measure."""
     if chosen.until_gradient is not None:
@@ -153,31 +113,10 @@ def read_until(chosen: argparse.Namespace, problem: Problem) -> tuple[float, str
     return _ACCURACY, usual_measure(problem)
 
 
-def add_limits(parser: argparse.ArgumentParser, iterations: int = ITERATIONS) -> None:
-    """Add ``--rounds``, ``--iterations``, ``--gradients`` and ``--seconds``, which end every run.
-
-    The help names the caps on runs without them; ``iterations`` is that of the iterations.
-    """
-    limits = parser.add_argument_group("limits of every run", _CAPS)
-    limits.add_argument("--rounds", type=count, help="communication rounds")
-    limits.add_argument(
-        "--iterations",
-        type=count,
-        default=iterations,
-        help=f"iterations, local steps included (default: {iterations:,})",
-    )
-    limits.add_argument("--gradients", type=float, help="gradients per client")
-    limits.add_argument("--seconds", type=float, help="wall-clock seconds for all seeds together")
-
-
 def read_limits(chosen: argparse.Namespace) -> Budget:
     """Return the limits of every run, without an accuracy."""
-    return Budget(
-        rounds=chosen.rounds,
-        iterations=chosen.iterations,
-        gradients=chosen.gradients,
-        seconds=chosen.seconds,
-    )
+    names = ("rounds", "iterations", "gradients", "seconds")
+    return Budget(**{name: getattr(chosen, name) for name in names})
 
 
 def read_limited_output(
@@ -185,11 +124,8 @@ def read_limited_output(
 ) -> tuple[Path, Budget | None]:
     """Return the folder of ``--output`` and the limits of every run, if there are any.
 
-    ``iterations`` is the default of :func:`add_limits`, which does not count as a limit of the
-    user.
-
-    With limits it is a folder ``limited`` inside, as the results are no finished ones; that is said
-    on stderr.
+    ``iterations`` is that of :func:`limits_of_runs`, which is no limit of the user. With limits it
+    is a folder ``limited`` inside, as the results are no finished ones; that is said on stderr.
     """
     limits = read_limits(chosen)
     if limits == Budget(iterations=iterations):
@@ -201,17 +137,6 @@ def read_limited_output(
         file=sys.stderr,
     )
     return read_output(chosen), limits
-
-
-def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
-    """Add ``--downlink-weight``, the C in total bits = up + C down."""
-    parser.add_argument(
-        "--downlink-weight",
-        metavar="C",
-        type=float,
-        default=0.0,
-        help="weight of a bit received: total = bits sent + C * bits received",
-    )
 
 
 def read_downlink_weight(chosen: argparse.Namespace) -> float:

@@ -4,40 +4,26 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from certibit.cli.words.plain_options import count
 from certibit.data.errors import Refusal
 
 if TYPE_CHECKING:
     from certibit.figures.places.delivery import Place
 
-_CURVES = "where curves are computed"
+_ON = """\
+--on PLACE:text=local  where to compute: local (default), slurm, or the scheduler of Dask,
+    tcp://HOST:8786
+--partition :text  partition of SLURM (default: that of the cluster)
+--time MINUTES:count  time limit of a SLURM task, in minutes
+--array-parallelism TASKS:count  largest number of SLURM tasks that run at once
+"""
+ONE_PLACE = f"\n[where it is computed]\n{_ON}"
+"""``--on`` of a single job, with the options of SLURM."""
 
 
-def add_place(parser: argparse.ArgumentParser, default: str | None = "all cores") -> None:
-    """Add ``--on``, with the options of SLURM, and ``--jobs``, unless there is a single job."""
-    place = parser.add_argument_group("where it is computed" if default is None else _CURVES)
-    if default is None:
-        parser.set_defaults(jobs=None)
-    else:
-        place.add_argument(
-            "--jobs", type=count, help=f"number of parallel processes (default: {default})"
-        )
-    place.add_argument(
-        "--on",
-        default="local",
-        metavar="PLACE",
-        help="where to compute: local (default), slurm, or the scheduler of Dask, tcp://HOST:8786",
-    )
-    place.add_argument("--partition", help="partition of SLURM (default: that of the cluster)")
-    place.add_argument(
-        "--time", metavar="MINUTES", type=count, help="time limit of a SLURM task, in minutes"
-    )
-    place.add_argument(
-        "--array-parallelism",
-        metavar="TASKS",
-        type=count,
-        help="largest number of SLURM tasks that run at once",
-    )
+def places(default: str = "all cores") -> str:
+    """Return ``--jobs``, and ``--on`` with the options of SLURM."""
+    jobs = f"--jobs :count  number of parallel processes (default: {default})"
+    return f"\n[where curves are computed]\n{jobs}\n{_ON}"
 
 
 def read_place(chosen: argparse.Namespace, folder: Path) -> "int | Place | None":
@@ -47,12 +33,12 @@ def read_place(chosen: argparse.Namespace, folder: Path) -> "int | Place | None"
     """
     of_slurm = {"partition": chosen.partition, "minutes": chosen.time,
                 "array_parallelism": chosen.array_parallelism}  # fmt: skip
+    jobs: int | None = getattr(chosen, "jobs", None)
     if chosen.on != "slurm" and any(value is not None for value in of_slurm.values()):
         raise Refusal("--partition, --time and --array-parallelism are SLURM's; give --on slurm")
     if chosen.on == "local":
-        processes: int | None = chosen.jobs
-        return processes
-    if chosen.jobs is not None:
+        return jobs
+    if jobs is not None:
         raise Refusal(
             f"--jobs is the number of processes of this machine; with --on {chosen.on} leave it "
             "out, and give SLURM's as --array-parallelism"

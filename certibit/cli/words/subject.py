@@ -1,124 +1,114 @@
-"""The words that name a method and the class of functions that it is certified over."""
+"""What a proof is about: a method, the class of functions and the potential, in words and read."""
 
 import argparse
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any
 
-from certibit.cli.words.options import add_parameters, read_compressor
-from certibit.cli.words.plain_options import count
+from certibit.cli.words.options import PARAMETERS, read_compressor
 from certibit.data.errors import Refusal
 from certibit.data.problems.selector import KAPPA, problem, strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method, require_positive
+from certibit.solvers.registry import extension
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
+from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples, Setting
 
-if TYPE_CHECKING:
-    from certibit.theory.certificates.summary import Account
-
 _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
+
+SUBJECT = f"""\
+METHOD  such as locodl, or your/file.py
+--n :count  number of clients (default {_CLIENTS})
+--kappa :float  condition number L/mu (default {_KAPPA:g}, with --problem {KAPPA:g})
+--class :strongly-convex|convex|nonconvex|relaxed  class of the f_i: strongly-convex with mu = 1 and
+    L = kappa, convex or nonconvex with L = 1, or relaxed, which certifies one step of a method that
+    clips (default: strongly-convex, or the class of PROBLEM)
+--problem PROBLEM  take n, mu and L_i from a problem, such as a5a@87
+--groups :count  number of groups of clients of PROBLEM with similar L_i (default {_GROUPS})
+--d :count  number of features, for a compressor's constants (default {_FEATURES})
+--noise [B=0]  stochastic gradients with E|noise|^2 <= sigma^2 + B |grad f_i(x)|^2 (default B: 0;
+    another only with --class nonconvex), or constants by name, such as gap=A for the term
+    2 A (f(x) - f*), expected=A for expected smoothness, or difference=l for noise that is
+    l-Lipschitz in mean square
+--growth A:float  prove E[Psi+] <= (1 + A) Psi - c M + e sigma^2, for nonconvex f and noise with a
+    gap
+--zeta Z:float  with --class nonconvex, clients that differ: (1/n) sum_i |grad f_i(x) - grad
+    f(x)|^2 <= zeta^2 for any zeta; of descents with the same c that with the least e + Z^2 e'
+{PARAMETERS}
+--weights :fixed|free  weights of the Lyapunov function: those of the method (default), or the best
+--potential :stated|search  the Lyapunov function: that of a theorem (default), or the best
+    quadratic form that is found
+--L0 :float  with --class relaxed: abs(Hess f) <= L0 + L1 abs(grad f) (default 1)
+--L1 :float  see --L0 (default 1)
+--sigma :float  with --class relaxed: the bound of abs(noise) of a sampled gradient
+--rho :float  with --class relaxed: abs(grad f_i) <= kappa + rho abs(grad f), which CELGC and local
+    steps need, and the theorem of EPISODE (there by default 1, and --kappa 0)
+[either]
+--omega :float  relative variance of unbiased compressors (default 9)
+--compressor COMPRESSOR  a compressor, such as rand-k:2+natural
+--alpha A:float  contraction of the clipping in a method (default: on a ball that a run on PROBLEM
+    does not leave)
+"""
+"""The method, the class of functions and the potential."""
+
+EXACT, _NOISY = "exact gradients", "noise"
+_CONVEX, _NONCONVEX, RELAXED = "convex", "nonconvex", "relaxed"
+_UNIFORM = "functions that are not (L0, L1)-smooth; leave it or --class relaxed out"
+_BOTH = (
+    "strongly convex functions and exact gradients; leave it out: the Psi of a theorem and the "
+    "best form are both certified"
+)
+_TAKEN = (
+    (("L0", "L1", "sigma", "rho"), {RELAXED}, "(L0, L1)-smooth functions; give --class relaxed"),
+    (("problem", "groups", "omega", "compressor", "alpha", "d", "noise", "parameters"),
+     {EXACT, _NOISY, _CONVEX, _NONCONVEX}, _UNIFORM),
+    (("growth", "zeta"), {_NONCONVEX}, "functions that need not be convex; leave it out"),
+    (("weights", "potential"), {EXACT}, _BOTH),
+    (("optimise",), {EXACT, _CONVEX, _NONCONVEX},
+     "exact gradients of functions that are not (L0, L1)-smooth; leave it out"),
+    (("steps", "target"), {EXACT}, "strongly convex functions and exact gradients; leave it out"),
+)  # fmt: skip
+"""Options, what they may be given with, and what they are of."""
 
 
 @dataclass(frozen=True)
-class CertifiedSubject:
-    """The subject of a certificate: a method with its parameters, over a class of functions."""
+class ProofSubject:
+    """What a proof is about: a method with its parameters, over a class of functions.
 
+    Attributes
+    ----------
+    kind : str
+        What decides on the proof: the class, and whether gradients are exact.
+    setting : Setting or None
+        None of (L0, L1)-smooth functions, which ``dissimilarity``, kappa and rho, is about.
+    """
+
+    kind: str
     card: Card
-    values: dict[str, Any]
     method: Method
-    compressor: Compressor | None
-    setting: Setting
-    functions: FunctionClass
+    functions: Any
+    values: dict[str, Any]
+    setting: Any = None
+    compressor: Compressor | None = None
+    dissimilarity: tuple[float, float] = (0.0, 1.0)
 
 
-def add_subject(parser: argparse.ArgumentParser, *more_classes: str) -> None:
-    """Add the method, the class of functions and the potential."""
-    parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
-    parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
-    parser.add_argument(
-        "--kappa",
-        type=float,
-        help=f"condition number L/mu (default {_KAPPA:g}, with --problem {KAPPA:g})",
-    )
-    parser.add_argument(
-        "--class",
-        dest="of_class",
-        choices=("strongly-convex", "convex", "nonconvex", *more_classes),
-        help="class of the f_i: strongly-convex with mu = 1 and L = kappa, convex or nonconvex "
-        "with L = 1 (default: strongly-convex, or the class of PROBLEM)",
-    )
-    parser.add_argument(
-        "--problem", metavar="PROBLEM", help="take n, mu and L_i from a problem, such as a5a@87"
-    )
-    parser.add_argument(
-        "--groups",
-        type=count,
-        help=f"number of groups of clients of PROBLEM with similar L_i (default {_GROUPS})",
-    )
-    sent = parser.add_mutually_exclusive_group()
-    sent.add_argument(
-        "--omega", type=float, help="relative variance of unbiased compressors (default 9)"
-    )
-    sent.add_argument(
-        "--compressor", metavar="COMPRESSOR", help="a compressor, such as rand-k:2+natural"
-    )
-    sent.add_argument(
-        "--alpha",
-        metavar="A",
-        type=float,
-        help="contraction of the clipping in a method (default: on a ball that a run on PROBLEM "
-        "does not leave)",
-    )
-    parser.add_argument(
-        "--d",
-        type=count,
-        help=f"number of features, for a compressor's constants (default {_FEATURES})",
-    )
-    parser.add_argument(
-        "--noise",
-        metavar="B",
-        nargs="?",
-        const="0",
-        help="stochastic gradients with E|noise|^2 <= sigma^2 + B |grad f_i(x)|^2 (default B: 0; "
-        "another only with --class nonconvex), or constants by name, such as gap=A for the term "
-        "2 A (f(x) - f*), expected=A for expected smoothness, or difference=l for noise that is "
-        "l-Lipschitz in mean square",
-    )
-    parser.add_argument(
-        "--growth",
-        metavar="A",
-        type=float,
-        default=0.0,
-        help="prove E[Psi+] <= (1 + A) Psi - c M + e sigma^2, for nonconvex f and noise with a gap",
-    )
-    parser.add_argument(
-        "--zeta",
-        metavar="Z",
-        type=float,
-        help="with --class nonconvex, clients that differ: (1/n) sum_i |grad f_i(x) - grad f(x)|^2 "
-        "<= zeta^2 for any zeta; of descents with the same c that with the least e + Z^2 e'",
-    )
-    add_parameters(parser, "value of a parameter, such as gamma=0.1")
-    parser.add_argument(
-        "--weights",
-        choices=("fixed", "free"),
-        default="fixed",
-        help="weights of the Lyapunov function: those of the method, or the best",
-    )
-    parser.add_argument(
-        "--potential",
-        choices=("stated", "search"),
-        help="the Lyapunov function: that of a theorem (default), or the best quadratic form that "
-        "is found",
-    )
+def read_subject(chosen: argparse.Namespace) -> ProofSubject:
+    """Return what is to be proved something of.
 
-
-def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
-    """Return what is certified."""
+    Raises
+    ------
+    Refusal
+        If an option is of another class than the one that is asked for.
+    """
     card = find_card(chosen.method)
+    if chosen.of_class == RELAXED:
+        _require_taken(chosen, RELAXED)
+        return _relaxed(chosen, card)
+    _require_taken(chosen, EXACT, _TAKEN[:1])
     sent = read_compressor(chosen.compressor)
     where, functions = _covered(chosen, card.method, sent)
     values = read_settings(card.method, chosen.set)
@@ -131,9 +121,87 @@ def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
         if noise.difference is None and noise.expected is None:
             noise = replace(noise, difference=where.difference)
         functions = replace(functions, noise=noise)
-    if chosen.zeta is not None and where.has_solution:
-        raise Refusal("--zeta is of functions that need not be convex; give --class nonconvex")
-    return CertifiedSubject(card, values, method, sent, where, functions)
+    kind = _CONVEX if where.has_solution else _NONCONVEX
+    if where.strongly_convex:
+        kind = _NOISY if functions.noise else EXACT
+    _require_taken(chosen, kind)
+    if chosen.zeta is not None:
+        unlike = theory("assumptions.bounded_dissimilarity").BoundedDissimilarity(1.0, chosen.zeta)
+        functions = replace(functions, assumptions=(*functions.assumptions, unlike))
+    return ProofSubject(kind, card, method, functions, values, where, sent)
+
+
+def account_of(chosen: argparse.Namespace, subject: ProofSubject) -> Any:
+    """Return the proof with what is published and attained, and the step sizes that have one."""
+    card, method, where = subject.card, subject.method, subject.setting
+    functions = subject.functions
+    if subject.kind == EXACT:
+        search = chosen.potential == "search"
+        return account(
+            card, method, where, chosen.weights or "fixed", search=search, functions=functions
+        )
+    if subject.kind == _NOISY:
+        return theory("descent.factor_account").factor_account(card, method, where, functions)
+    if subject.kind == RELAXED:
+        clipped = theory("relaxed.clipped_account")
+        return clipped.clipped_account(method, functions, *subject.dissimilarity)
+    descents = theory("descent.descent_account")
+    return descents.descent_account(card, method, where, functions, growth=chosen.growth or 0.0)
+
+
+def proof_alone(chosen: argparse.Namespace, subject: ProofSubject) -> Any:
+    """Return the proof alone."""
+    if subject.kind == RELAXED:
+        return theory("relaxed.certify_clipped").certify_clipped(subject.method, subject.functions)
+    if subject.kind in {EXACT, _NOISY}:
+        return account_of(chosen, subject).certificate
+    certify = theory("descent.certify_descent").certify_descent
+    return certify(subject.method, subject.functions, growth=chosen.growth or 0.0)
+
+
+def theory(name: str) -> Any:
+    """Return a module of an extension below the theory.
+
+    Raises
+    ------
+    Refusal
+        If it is not installed.
+    """
+    found = extension(f"certibit.theory.{name}")
+    if found is None:
+        room = name.partition(".")[0]
+        raise Refusal(f"this copy of certibit has no theory/{room}; choose another class")
+    return found
+
+
+def _require_taken(chosen: argparse.Namespace, kind: str, taken: Any = _TAKEN) -> None:
+    """Refuse options that are not of the kind of proof that is asked for."""
+    for names, kinds, words in taken:
+        for name in names:
+            if getattr(chosen, name, None) is not None and kind not in kinds:
+                fitting = _UNIFORM if kind == RELAXED else words
+                raise Refusal(f"--{name.replace('_', '-')} is of {fitting}")
+
+
+def _relaxed(chosen: argparse.Namespace, card: Card) -> ProofSubject:
+    """Return a method over (L0, L1)-smooth functions, as its theorem has it if nothing is set."""
+    usual = {"L0": 1.0, "L1": 1.0, "sigma": 0.0, "kappa": 0.0, "rho": 1.0}
+    given = {name: getattr(chosen, name) for name in usual if getattr(chosen, name) is not None}
+    L0, L1, sigma, *apart = (usual | given).values()
+    known = apart if {"kappa", "rho"} & set(given) else ()
+    module = theory("relaxed.relaxed_functions")
+    functions = module.RelaxedFunctions(L0, L1, chosen.n or 1, sigma, *known)
+    values = read_settings(card.method, chosen.set)
+    needed = [one.name for one in fields(card.method) if one.default is MISSING]
+    missing = [name for name in needed if name not in values]
+    if missing and (len(missing) < len(needed) or not card.tunings):
+        raise Refusal(f"{card.name} has no value of {', '.join(missing)}; give each with --set")
+    if missing:
+        own = theory("relaxed.clipped_account").parameters_of(card, functions, *apart)
+        values = {one.name: getattr(own, one.name) for one in fields(own)} | values
+    kappa, rho = apart
+    method = card.method(**values)
+    return ProofSubject(RELAXED, card, method, functions, values, dissimilarity=(kappa, rho))
 
 
 def _gradient_noise(text: str) -> GradientNoise:
@@ -152,29 +220,6 @@ def _gradient_noise(text: str) -> GradientNoise:
                 f"{', '.join(names)}"
             )
     return GradientNoise(**found)
-
-
-def _noise_of(made: Any, where: Setting) -> GradientNoise | None:
-    """Return what is known of the stochastic gradients of a problem."""
-    if not made.noise:
-        return None
-    if where.strongly_convex and where.of_samples != OfSamples():
-        return GradientNoise(expected=where.expected)
-    return GradientNoise(difference=where.difference)
-
-
-def certify_subject(chosen: argparse.Namespace, subject: CertifiedSubject) -> "Account":
-    """Certify it with the potential and the weights that were asked for."""
-    from certibit.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
-
-    return account(
-        subject.card,
-        subject.method,
-        subject.setting,
-        chosen.weights,
-        search=chosen.potential == "search",
-        functions=subject.functions,
-    )
 
 
 def _contracting(
@@ -202,29 +247,23 @@ def _covered(
     chosen: argparse.Namespace, method: type[Method], sent: Compressor | None
 ) -> tuple[Setting, FunctionClass | None]:
     """Return the setting, and the classes of the clients of a problem."""
-    from certibit.theory.certificates.summary import class_setting  # noqa: PLC0415  (heavy)
-
     if chosen.problem is None:
         if chosen.groups:
             raise Refusal("--groups are of the clients of a problem; give --problem")
         kappa = _KAPPA if chosen.kappa is None else chosen.kappa
-        if chosen.of_class in {"convex", "nonconvex"}:
+        if chosen.of_class in {_CONVEX, _NONCONVEX}:
             if chosen.kappa is not None:
                 raise Refusal("--kappa is of strongly convex functions; leave it or --class out")
             kappa = None
         n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
         where = class_setting(method, n, kappa, chosen.omega, sent, d)
-        if chosen.of_class == "convex":
+        if chosen.of_class == _CONVEX:
             where = replace(where, constants=replace(where.constants, mu=0.0))
         return where, None
-    for name, value in (
-        ("n", chosen.n),
-        ("d", chosen.d),
-        ("omega", chosen.omega),
-        ("class", chosen.of_class),
-    ):
-        if value is not None:
-            raise Refusal(f"--{name} follows from --problem and --compressor; leave it out")
+    for name in ("n", "d", "omega", "of_class"):
+        if getattr(chosen, name) is not None:
+            option = name.removeprefix("of_")
+            raise Refusal(f"--{option} follows from --problem and --compressor; leave it out")
     if method.needs.compressor and sent is None:
         raise Refusal(f"{method.name} compresses; give --compressor with --problem")
     made = problem(chosen.problem, kappa=chosen.kappa)
@@ -234,9 +273,17 @@ def _covered(
             f"{method.name} is certified for f_i with one minimiser, which those of "
             f"{chosen.problem} have not; give --n and --kappa"
         )
-    if not where.strongly_convex or made.noise:
-        if chosen.groups:
-            raise Refusal("--groups are of strongly convex functions, exact; leave them out")
-        return where, replace(FunctionClass.of(where), noise=_noise_of(made, where))
-    groups = chosen.groups or min(_GROUPS, where.n)
-    return where, FunctionClass.of_groups(where, groups)
+    if where.strongly_convex and not made.noise:
+        return where, FunctionClass.of_groups(where, chosen.groups or min(_GROUPS, where.n))
+    if chosen.groups:
+        raise Refusal("--groups are of strongly convex functions, exact; leave them out")
+    return where, replace(FunctionClass.of(where), noise=_noise_of(made, where))
+
+
+def _noise_of(made: Any, where: Setting) -> GradientNoise | None:
+    """Return what is known of the stochastic gradients of a problem."""
+    if not made.noise:
+        return None
+    if where.strongly_convex and where.of_samples != OfSamples():
+        return GradientNoise(expected=where.expected)
+    return GradientNoise(difference=where.difference)

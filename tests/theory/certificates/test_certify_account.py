@@ -9,11 +9,7 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
-from certibit.figures.text.certificates import (
-    describe_account,
-    describe_optimum,
-    optimum_summary,
-)
+from certibit.figures.text.proofs import describe_optimum, describe_proof, optimum_summary
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
 from certibit.theory.catalogue.catalogue import METHODS
@@ -238,4 +234,4 @@ def test_a_step_that_is_too_large_is_told_where_no_compressor_is_drawn():
     where = class_setting(card.method, 3, 10.0, None, None, 1)
     found = account(card, configured(card, where, None, ["gamma=1"]), where)
     assert found.certificate.decrease < 0
-    assert "no run is tried: no compressor" in " ".join(describe_account(found).split())
+    assert "no run is tried: no compressor" in " ".join(describe_proof(found).split())

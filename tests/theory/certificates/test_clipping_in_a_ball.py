@@ -227,7 +227,6 @@ def test_a_growing_psi_keeps_nothing():
 
 
 WORDS = ["certify", "clip21", "--set", "gamma=0.005", "--set", "tau=1"]
-CHAIN = ["chain", *WORDS[1:]]
 OWN = ["--problem", "breast-cancer@9", "--kappa", "50", "--groups", "1"]
 
 
@@ -243,7 +242,7 @@ def test_the_command_says_where_it_holds(capsys):
 
 @pytest.mark.long
 def test_bits_and_several_steps_by_the_command(capsys):
-    assert main([*CHAIN, *OWN, "--json", "--steps", "20", "--target", "1e-3"]) == 0
+    assert main([*WORDS, *OWN, "--json", "--steps", "20", "--target", "1e-3"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["steps"]["proof_holds"]
     assert told["steps"]["attained_per_step"] is None
@@ -265,10 +264,10 @@ def test_the_ball_of_a_problem_is_that_of_its_start(capsys):
         ([*WORDS, "--n", "3"], "contracts in a ball only; give its --alpha"),
         (["certify", "diana", "--alpha", "0.5"], "diana does not clip"),
         (
-            [*CHAIN, "--alpha", "0.2", "--steps", "5"],
+            [*WORDS, "--alpha", "0.2", "--steps", "5"],
             "what several steps prove takes a run that stays there",
         ),
-        ([*CHAIN, *OWN, "--alpha", "0.9", "--target", "1e-3"], "leave --alpha out"),
+        ([*WORDS, *OWN, "--alpha", "0.9", "--target", "1e-3"], "leave --alpha out"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(capsys, words, sentence):

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from certibit import EF, FunctionClass
-from certibit.figures.text.certificates import UNCERTIFIED, _limit
+from certibit.figures.text.proofs import UNCERTIFIED, _limit
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.largest_step import largest_step
 
@@ -42,5 +42,5 @@ def test_the_largest_step_is_the_same_in_every_unit_and_from_every_start():
 
 
 def test_the_text_says_what_was_searched():
-    assert _limit("gamma", 2e-3, float("nan"), proved=False) == f"gamma = 0.002; {UNCERTIFIED}"
-    assert "not every step size below" in _limit("gamma", 2e-3, 5e-3, proved=True)
+    assert _limit("gamma = 1", float("nan"), "") == f"gamma = 1; {UNCERTIFIED}"
+    assert "not every step size below" in _limit("gamma = 1", 5e-3, "a factor is")

@@ -101,7 +101,7 @@ def test_captions_name_what_is_fixed(seeds):
 @pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])
 def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     found = fit(GD, 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 2)))
-    monkeypatch.setattr("certibit.cli.commands.scaling.results", lambda calls, processes: [found])
+    monkeypatch.setattr("certibit.cli.commands.results.results", lambda calls, processes: [found])
     assert main(["scaling", "--output", str(tmp_path)]) == code
     text = capsys.readouterr().out
     assert text.splitlines()[-1].split() == [

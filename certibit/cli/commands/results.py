@@ -1,0 +1,275 @@
+"""Commands that write tables and figures into a folder of results."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from certibit.cli.words.exit_codes import FAILED
+from certibit.cli.words.options import (
+    DOWNLINK_WEIGHT,
+    limits_of_runs,
+    read_downlink_weight,
+    read_limited_output,
+)
+from certibit.cli.words.places import places, read_place
+from certibit.cli.words.plain_options import FRESH, output, read_output
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_text
+from certibit.data.files.records import write_record
+from certibit.data.terminal import for_terminal
+from certibit.figures.certified.measured_bits import MOST_ITERATIONS
+from certibit.figures.pool import Call, results
+from certibit.solvers.registry import extension
+from certibit.solvers.runs.budget import ITERATIONS
+from certibit.theory.checks.scaling import LAW_ITERATIONS, LAWS, measured_law
+from certibit.theory.checks.standard import ACCURACY, STANDARD_ITERATIONS, rows, tasks
+
+
+def _asked(chosen: argparse.Namespace, iterations: int = ITERATIONS) -> tuple[Path, dict[str, Any]]:
+    """Return the folder, and what else is asked of figures: weight, place, seeds, limits."""
+    given = vars(chosen)
+    asked: dict[str, Any] = {name: given[name] for name in ("seeds", "fresh") if name in given}
+    if "downlink_weight" in given:
+        asked["downlink"] = read_downlink_weight(chosen)
+    if "rounds" in given:
+        folder, asked["limits"] = read_limited_output(chosen, iterations)
+    else:
+        folder = read_output(chosen)
+    return folder, asked | {"processes": read_place(chosen, folder)}
+
+
+def draw_demo(chosen: argparse.Namespace) -> None:
+    """Draw the figure of all methods and print its table."""
+    from certibit.figures.locodl.recipes import demonstration
+    from certibit.figures.locodl.reproduction import reproduce
+
+    folder, asked = _asked(chosen)
+    reproduce([demonstration()], folder, **asked, tell=tqdm.write)
+
+
+def draw_figures(chosen: argparse.Namespace) -> None:
+    """Draw the chosen figures and print the table of each panel."""
+    from certibit.figures.locodl.recipes import FIGURES, VERSIONS
+    from certibit.figures.locodl.reproduction import reproduce_paper
+
+    words = chosen.figure or ["all"]
+    _require_known("figure", words, [*map(str, FIGURES), "all"])
+    numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
+    versions = VERSIONS if chosen.version == "both" else [chosen.version]
+    folder, asked = _asked(chosen)
+    reproduce_paper(
+        numbers, folder, versions=versions, scaled=chosen.scaled, **asked, tell=tqdm.write
+    )
+
+
+def _require_known(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise Refusal(f"there is no {kind} {name!r}; choose some of {', '.join(known)}")
+
+
+def draw_episode(chosen: argparse.Namespace) -> None:
+    """Draw the figures, print what they say and write it to a report."""
+    from certibit.figures.episode.experiments import clipping_experiments
+
+    folder, asked = _asked(chosen)
+    _reported(folder, lambda tell: clipping_experiments(folder, **asked, tell=tell))
+
+
+def train_networks(chosen: argparse.Namespace) -> None:
+    """Draw the figures, print what they say and write it to a report."""
+    library = extension("certibit.data.deep.torch_library")
+    if library is None:
+        raise Refusal("this copy of certibit has no data/deep; choose another command")
+    folder, asked = _asked(chosen)
+    library.torch_library()
+    from certibit.figures.deep.deep_experiments import deep_experiments
+    from certibit.figures.deep.networks import TrainingPlan
+
+    plan = TrainingPlan(steps=chosen.steps, seeds=asked.pop("seeds"))
+    _reported(folder, lambda tell: deep_experiments(folder, plan, **asked, tell=tell))
+
+
+def _reported(folder: Path, work: Callable[[Callable[[Callable[[], str]], None]], Any]) -> None:
+    """Print what is told during some work, and write it to a report."""
+    report: list[str] = []
+
+    def tell(write: Callable[[], str]) -> None:
+        report.append(write())
+        print(for_terminal(write), end="\n\n", flush=True)
+
+    work(tell)
+    write_text(folder / "report.txt", "\n\n".join(report))
+
+
+_CLASSES = ("strongly-convex", "convex", "nonconvex", "relaxed", "all")
+
+
+def compare_certified(chosen: argparse.Namespace) -> None:
+    """Write and print the tables and figures of all methods."""
+    from certibit.figures.certified.classes import (
+        class_table,
+        noise_frontier,
+        relaxed_table,
+        rule_tables,
+    )
+
+    write = {
+        "all": class_table.write_classes,
+        "convex": rule_tables.write_convex,
+        "relaxed": relaxed_table.write_relaxed,
+        "nonconvex": rule_tables.write_descents,
+    }.get(chosen.of_class)
+    if write is not None:
+        print(for_terminal(lambda: write(chosen.output)))
+        if chosen.of_class == "nonconvex":
+            print(*noise_frontier.draw_frontiers(chosen.output), sep="\n")
+        return
+    from certibit.figures.certified.comparison import certified_comparison
+
+    folder, asked = _asked(chosen, MOST_ITERATIONS)
+    certified_comparison(folder, **asked, tell=tqdm.write)
+
+
+def audit_proofs(chosen: argparse.Namespace) -> None:
+    """Audit the chosen proofs, save their reports and print their tables."""
+    from certibit.theory.audit.proofs import PROOFS, audit
+
+    _require_known("proof", chosen.proof, [*PROOFS])
+    folder = read_output(chosen)
+    for name in chosen.proof or PROOFS:
+        steps = len(PROOFS[name].steps)
+        with tqdm(
+            total=steps, desc=f"audit {name}", unit="step", file=sys.stderr, disable=None
+        ) as bar:
+            report = audit(name, chosen.seed, chosen.effort, lambda finding: bar.update())
+        report.save(folder)
+        print(for_terminal(report.table), end="\n\n")
+
+
+def check_theorems(chosen: argparse.Namespace) -> int:
+    """Check all theorems, write table, JSON and figure, and return the exit code."""
+    from certibit.figures.theory_results import draw_looseness, row_summary, theorems_table
+
+    folder, asked = _asked(chosen, STANDARD_ITERATIONS)
+    more = (asked["seeds"], ACCURACY, asked["downlink"], asked["limits"])
+    calls = [
+        Call(f"{card.name}[{rule}]", rows, (place, *more))
+        for place, (card, rule, _, _) in enumerate(tasks())
+    ]
+    found = [row for some in results(calls, asked["processes"]) for row in some]
+    return _judged(folder, found, ("report", theorems_table, row_summary), draw_looseness)
+
+
+def fit_scaling_laws(chosen: argparse.Namespace) -> int:
+    """Fit all scaling laws, write table, JSON and figure, and return the exit code."""
+    from certibit.figures.theory_results import draw_scaling, fit_summary, scaling_table
+
+    folder, asked = _asked(chosen, LAW_ITERATIONS)
+    more = (asked["seeds"], asked["downlink"], asked["limits"])
+    calls = [Call(law.method, measured_law, (law, *more)) for law in LAWS]
+    fits = results(calls, asked["processes"])
+    return _judged(folder, fits, ("scaling", scaling_table, fit_summary), draw_scaling)
+
+
+def _judged(folder: Path, found: Any, written: Any, draw: Callable[[Any, Path], Any]) -> int:
+    """Write the table, the JSON and the figure of what was found; return the exit code."""
+    name, text, value = written
+    write_text(folder / f"{name}.txt", text(found))
+    write_record(folder / f"{name}.json", [value(one) for one in found])
+    draw(found, folder)
+    print(for_terminal(lambda: text(found)))
+    return 0 if all(one.holds for one in found) else FAILED
+
+
+def write_page(chosen: argparse.Namespace) -> None:
+    """Write the page; if there is no figure yet, run the demonstration first.
+
+    The axes of bits have the downlink weight that the figures were drawn with.
+    """
+    from certibit.figures.locodl.recipes import demonstration
+    from certibit.figures.locodl.reproduction import reproduce
+    from certibit.figures.report.page import read_parts, write_report
+
+    folder, asked = _asked(chosen)
+    drawn = any(part.weights for part in read_parts(folder))
+    if drawn and asked["downlink"]:
+        raise Refusal(
+            f"the figures in {folder} are drawn already, each with its own weight; give "
+            "--downlink-weight where they are drawn, such as to certibit demo"
+        )
+    if not drawn:
+        reproduce([demonstration()], folder, **asked, tell=tqdm.write)
+    print(write_report(folder, chosen.page or folder / "report.html"))
+    for part in read_parts(folder):
+        if not part.blocks:
+            print(f"not run: {part.title} ({part.target})")
+
+
+_CURVES = f"""\
+--seeds :count=5  number of runs of each curve
+{DOWNLINK_WEIGHT}
+{FRESH}
+{output("results")}
+{limits_of_runs()}{places()}"""
+_FIGURES = f"""\
+FIGURE*  1, 2, 3, 4 or all
+--version :paper|best|both=both  parameters of the paper, the best theoretical ones, or both
+    (default)
+--scaled  use data sets with scaled features
+{_CURVES}"""
+_EPISODE = f"""\
+--seeds :count=20  seeds of every grid point
+{FRESH}
+{output("results/episode")}
+{limits_of_runs()}{places()}"""
+_DEEP = f"""\
+--seeds :count=3  seeds of every grid point
+--steps :count=400  number of local steps
+{FRESH}
+{output("results/deep")}
+{places()}"""
+_CERTIFIED = f"""\
+--class CLASS:{"|".join(_CLASSES)}=strongly-convex  class of functions. strongly-convex: rates;
+    convex: which methods descend, also under the Polyak-Lojasiewicz condition; nonconvex: which
+    methods descend; relaxed: which methods that clip descend on (L0, L1)-smooth functions; all:
+    one table of all methods and classes
+--seeds :count=1  number of runs measured
+{DOWNLINK_WEIGHT}
+{FRESH}
+{output("results/certified")}
+{limits_of_runs(MOST_ITERATIONS)}{places()}"""
+_AUDIT = f"""\
+PROOF*  episode, locodl, normalised-ef21; default all
+--seed :count=1  seed of the search
+--effort :count=1  factor by which the number of searched points is multiplied
+{output("results/audit")}"""
+_REPORT = f"""\
+--page FILE:file  file of the page (default: report.html in the folder)
+{DOWNLINK_WEIGHT}
+{FRESH}
+{output("results")}
+{places()}"""
+
+
+def _measured(folder: str, iterations: int) -> str:
+    runs = "--seeds :count=4  number of runs"
+    more = f"{limits_of_runs(iterations)}{places()}"
+    return "\n".join([runs, DOWNLINK_WEIGHT, output(folder), more])
+
+
+COMMANDS = {
+    "demo": (draw_demo, _CURVES),
+    "figures": (draw_figures, _FIGURES),
+    "episode": (draw_episode, _EPISODE),
+    "deep": (train_networks, _DEEP),
+    "certified": (compare_certified, _CERTIFIED),
+    "audit": (audit_proofs, _AUDIT),
+    "theory": (check_theorems, _measured("results/theory", STANDARD_ITERATIONS)),
+    "scaling": (fit_scaling_laws, _measured("results/scaling", LAW_ITERATIONS)),
+    "report": (write_page, _REPORT),
+}
