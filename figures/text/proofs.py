@@ -4,8 +4,9 @@ Accounts, optima and chains of extensions are read by the names of their attribu
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
@@ -61,7 +62,7 @@ def describe_proof(account: Any) -> str:
         **rows_of(account),
     }
     rows["certified"] = (
-        f"{statement(proof)}, proved in {1000 * proof.seconds:.0f} ms{rows.get('certified', '')}"
+        f"{_statement(proof)}, proved in {1000 * proof.seconds:.0f} ms{rows.get('certified', '')}"
     )
     return _written((name, rows.get(name, "")) for name in _ORDER)
 
@@ -77,10 +78,11 @@ def proof_summary(account: Any) -> dict[str, Any]:
         "proof_holds": _holds(proof),
         "seconds": proof.seconds,
         **values_of(account),
+        **({} if values_of is _clipped_values else {"potential": _formula(proof)}),
     }
 
 
-def statement(proof: Any) -> str:
+def _statement(proof: Any) -> str:
     """Return the inequality that is proved; its numbers are rounded so that it stays true."""
     if isinstance(proof, Certificate):
         return f"E[Psi+] <= {times_psi(proof.exact)}"
@@ -218,36 +220,47 @@ def _divergence(account: Any) -> str:
 
 
 def _factor_values(account: Any) -> dict[str, Any]:
-    proof, found = account.certificate, account.divergence
+    found = account.divergence
     return {
-        "theorem": account.title,
-        "published_decrease": json_number(account.published),
-        "certified_decrease": proof.decrease,
-        "certified_factor": proof.factor,
-        "looseness": json_number(account.looseness),
-        "where": proof.proviso or None,
-        "weights": list(proof.weights),
-        "multipliers": _fractions(proof.multipliers),
-        "exact_decrease": str(proof.exact),
-        **_of_psi(account),
-        "worst_case_decrease": None if account.attained is None else 1 - account.attained.factor,
-        "divergence": found
-        and {
-            "problem": found.problem.name,
-            "features": found.problem.d,
-            "growth": json_number(found.growth),
-            "iterations": found.iterations,
-        },
-    }
+        "where": account.certificate.proviso or None,
+        "worst_case_decrease": account.attained and 1 - account.attained.factor,
+        "divergence": found and {"problem": found.problem.name, "features": found.problem.d}
+        | _values(found, growth="growth", iterations="iterations"),
+        **_values(
+            account, theorem="title", published_decrease="published", looseness="looseness",
+            certified_decrease="certificate.decrease", certified_factor="certificate.factor",
+            exact_decrease="certificate.exact", **_OF_PSI,
+        ),
+    }  # fmt: skip
 
 
-def _of_psi(account: Any) -> dict[str, Any]:
-    return {
-        "potential": _formula(account.certificate),
-        "bound": json_number(account.certificate.bound),
-        "step_size": account.step_name,
-        "largest_step_size": json_number(account.largest_step),
-    }
+_OF_PSI = {
+    "bound": "certificate.bound",
+    "weights": "certificate.weights",
+    "multipliers": "certificate.multipliers",
+    "step_size": "step_name",
+    "largest_step_size": "largest_step",
+}
+"""Keys of what has a potential, and the attributes that they are of."""
+
+
+def _values(account: Any, **paths: str) -> dict[str, Any]:
+    """Return attributes as values of strict JSON; what is proved is a fraction."""
+
+    def value(x: Any) -> Any:
+        if isinstance(x, Mapping):
+            return {name: str(y) for name, y in x.items()}
+        if isinstance(x, tuple):
+            return [value(each) for each in x]
+        return str(x) if isinstance(x, Fraction) else json_number(x)
+
+    def at(path: str) -> Any:
+        found = account
+        for name in path.split("."):
+            found = None if found is None else getattr(found, name)
+        return found
+
+    return {key: value(at(path)) for key, path in paths.items()}
 
 
 def describe_limit(decrease: float, region: Region | None) -> str:
@@ -327,33 +340,22 @@ def _noise(account: Any, contracts: bool) -> str:
 
 
 def _descent_values(account: Any) -> dict[str, Any]:
-    proof, stated = account.certificate, account.stated
-    return {
-        "measure": proof.measure.symbol,
-        "theorem": account.title,
-        "published_c": json_number(account.published),
-        "stated_c": stated and stated.c,
-        "stated_e": stated and stated.e,
-        "published_e": json_number(account.noise),
-        "certified_c": proof.c,
-        "certified_e": proof.e,
-        "exact_c": str(proof.exact),
-        "exact_e": str(proof.exact_e),
-        "published_dissimilarity": json_number(account.unlike),
-        "certified_dissimilarity": proof.dissimilarity,
-        "exact_dissimilarity": str(proof.exact_dissimilarity),
+    return _values(
+        account, measure="certificate.measure.symbol", theorem="title",
+        published_c="published", published_e="noise", published_dissimilarity="unlike",
+        stated_c="stated.c", stated_e="stated.e",
+        certified_c="certificate.c", certified_e="certificate.e",
+        certified_dissimilarity="certificate.dissimilarity",
+        exact_c="certificate.exact", exact_e="certificate.exact_e",
+        exact_dissimilarity="certificate.exact_dissimilarity",
+        multipliers_below="certificate.below", multipliers_of_equalities="certificate.free",
+        multipliers_of_start="certificate.starting",
+        best_step_size="best_step", best_c="best", **_OF_PSI,
+    ) | {
         "frontier": [
-            {"c": one.c, "e": one.e, "dissimilarity": one.dissimilarity} for one in account.frontier
-        ],
-        "weights": [str(weight) for weight in proof.weights],
-        "multipliers": _fractions(proof.multipliers),
-        "multipliers_below": _fractions(proof.below),
-        "multipliers_of_equalities": _fractions(proof.free),
-        "multipliers_of_start": _fractions(proof.starting),
-        **_of_psi(account),
-        "best_step_size": json_number(account.best_step),
-        "best_c": json_number(account.best),
-    }
+            _values(one, c="c", e="e", dissimilarity="dissimilarity") for one in account.frontier
+        ]
+    }  # fmt: skip
 
 
 # decreases of methods that clip, over (L0, L1)-smooth functions
@@ -470,11 +472,17 @@ def _multiples(account: Any, eta: float, gamma: float) -> str:
 
 
 def _clipped_values(account: Any) -> dict[str, Any]:
-    proof, one, attained = account.certificate, account.published, account.attained
-    return {
+    proof, one = account.certificate, account.published
+    return _values(
+        account, theorem="published.title", promise="published.promise",
+        published_eta="published.eta", published_gamma="published.gamma",
+        certified_c="certificate.c", certified_e="certificate.e",
+        exact_c="certificate.exact", exact_e="certificate.exact_e", lemma_5_c="lemma_5",
+        attained_c="attained.c", attained_at="attained.slope",
+        largest_factor="largest", best_factor="best", best_c="best_c",
+    ) | {
         "measure": {"eta": str(proof.measure.eta), "gamma": str(proof.measure.gamma)},
-        "theorem": one and one.title,
-        "promise": one and one.promise,
+        "published_c": json_number(one.c) if one and one.holds else None,
         "conditions": [
             {
                 "statement": condition.statement,
@@ -484,16 +492,6 @@ def _clipped_values(account: Any) -> dict[str, Any]:
             }
             for condition in (one.conditions if one else ())
         ],
-        "published_eta": one and json_number(one.eta),
-        "published_gamma": one and json_number(one.gamma),
-        "published_c": json_number(one.c) if one and one.holds else None,
-        "certified_c": proof.c,
-        "certified_e": proof.e,
-        "exact_c": str(proof.exact),
-        "exact_e": str(proof.exact_e),
-        "lemma_5_c": json_number(account.lemma_5),
-        "attained_c": attained and attained.c,
-        "attained_at": attained and attained.slope,
         "regimes": [
             {
                 "low": str(own.low),
@@ -505,10 +503,7 @@ def _clipped_values(account: Any) -> dict[str, Any]:
             }
             for own in proof.proofs
         ],
-        "largest_factor": json_number(account.largest),
-        "best_factor": json_number(account.best),
-        "best_c": json_number(account.best_c),
-    }
+    }  # fmt: skip
 
 
 def _kind(account: Any) -> tuple[Any, Any]:
@@ -543,7 +538,7 @@ def describe_optimum(optimum: Any, objective: Objective, downlink: float = 0.0) 
     return _written(
         [
             ("optimised", method),
-            ("certified", statement(proof)),
+            ("certified", _statement(proof)),
             *rows,
             ("saved", "; ".join(filter(None, [saved, total]))),
         ]
@@ -635,7 +630,3 @@ def describe_bits(bits: Any) -> str:
 def plain(values: Any) -> dict[str, Any]:
     """Return the fields of a dataclass as values of strict JSON; null stands for "none"."""
     return {k: json_number(x) if isinstance(x, float) else x for k, x in asdict(values).items()}
-
-
-def _fractions(values: Any) -> dict[str, str]:
-    return {name: str(y) for name, y in values.items()}

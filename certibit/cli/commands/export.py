@@ -7,7 +7,6 @@ from certibit.cli.words.plain_options import KINDS, file_to_write
 from certibit.cli.words.subject import RELAXED, SUBJECT, proof_alone, read_subject, theory
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal, paragraph
-from certibit.figures.text.proofs import statement
 from certibit.theory.export.export import require_file_name, write_certificate
 
 
@@ -29,7 +28,8 @@ def export_certificate(chosen: argparse.Namespace) -> None:
         theory("relaxed.clipped_file").write_clipped(proof, chosen.file)
     else:
         write_certificate(proof, chosen.file)
-    print(for_terminal(lambda: paragraph(f"{statement(proof)}, written to {chosen.file}")))
+    promise = str(proof).splitlines()[-1]
+    print(for_terminal(lambda: paragraph(f"{promise}, written to {chosen.file}")))
 
 
 KINDS["certificate"] = _certificate_to_write

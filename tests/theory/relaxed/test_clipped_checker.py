@@ -238,7 +238,10 @@ def test_the_command_writes_and_the_script_checks(capsys, tmp_path):
         (["clipped-sgd", "x-y.v", "--class", "relaxed"], "'x-y.v' is no name that Rocq reads"),
         (["gd", "x.json", "--L0", "2"], "--L0 is of (L0, L1)-smooth functions"),
         (["celgc", "x.json", "--class", "relaxed"], "no theorem on celgc has parameters"),
-        (["clipped-sgd", "x.json", "--class", "relaxed", "--omega", "2"], "--omega is not of"),
+        (
+            ["clipped-sgd", "x.json", "--class", "relaxed", "--omega", "2"],
+            "--omega is of functions",
+        ),
     ],
     ids=lambda x: "",
 )
