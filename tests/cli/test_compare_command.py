@@ -48,23 +48,7 @@ def test_compare_models_seconds_on_a_network(capsys):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_compare_computes_nothing_twice(capsys, monkeypatch):
-    assert main(COMPARE) == 0
-    first = capsys.readouterr().out
-    assert main([*COMPARE, "--network", "lte"]) == 0
-    capsys.readouterr()
-
-    def again(*arguments, **options):
-        raise AssertionError("it is run again")
-
-    monkeypatch.setattr("certibit.solvers.store.store.simulate", again)
-    assert main([*COMPARE, "--network", "lte"]) == 0
-    capsys.readouterr()
-    assert main(COMPARE) == 0
-    assert capsys.readouterr().out == first
-
-
-def test_compare_computes_again_if_it_is_to_be_fresh(capsys, monkeypatch):
+def test_compare_computes_nothing_twice_unless_it_is_to_be_fresh(capsys, monkeypatch):
     assert main(COMPARE) == 0
     first, ran = capsys.readouterr().out, []
 
@@ -73,9 +57,12 @@ def test_compare_computes_again_if_it_is_to_be_fresh(capsys, monkeypatch):
         return simulate(*arguments, **options)
 
     monkeypatch.setattr("certibit.solvers.store.store.simulate", again)
-    assert main([*COMPARE, "--fresh"]) == 0
-    assert capsys.readouterr().out == first
-    assert len(ran) == 2
+    assert main([*COMPARE, "--network", "lte"]) == 0
+    capsys.readouterr()
+    for fresh, runs in ([], 0), (["--fresh"], 2):
+        assert main([*COMPARE, *fresh]) == 0
+        assert capsys.readouterr().out == first
+        assert len(ran) == runs
 
 
 def test_compare_takes_files_of_two_folders_each_with_its_helper(capsys, tmp_path):

@@ -46,24 +46,6 @@ def test_runs_that_stagnate_are_told(capsys, monkeypatch, tmp_path):
     assert "0 of 2 runs arrive, 2 stagnate" in capsys.readouterr().out
 
 
-CAPS = dict.fromkeys(["run", "compare", "plan", "demo", "figures", "episode"], "10,000,000") | {
-    "certified": "100,000",
-    "scaling": "400,000",
-    "theory": "5,000",
-    "check": "20,000",
-}
-
-
-@pytest.mark.parametrize("command", CAPS)
-def test_help_names_the_caps(capsys, command):
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert {*LIMITS, "--seconds"} <= {*told.split()}
-    assert f"(default: {CAPS[command]})" in told
-    assert "from 100,000 iterations or gradients on" in told
-
-
 @pytest.fixture
 def short(monkeypatch):
     """Draw two curves in place of all methods."""

@@ -17,7 +17,8 @@ import certibit
 from certibit.cli import commands, main
 from certibit.cli.application import _parser
 from certibit.cli.words import plain_options
-from certibit.cli.words.plain_options import KINDS
+from certibit.cli.words.parser import Parser
+from certibit.cli.words.plain_options import KINDS, add_options
 from certibit.data.errors import Refusal
 from certibit.solvers.store.store import Store
 
@@ -35,13 +36,6 @@ def test_words_stand_in_any_order(capsys):
         told.add(capsys.readouterr().out)
     assert len(told) == 1
     assert main(["compare", "breast-cancer@9", "gd", "--kappa", "50", "agd", "--seeds", "1"]) == 0
-
-
-@pytest.mark.parametrize("command", ["run", "compare", "plan", "check", "certify", "demo"])
-def test_every_help_shows_the_defaults(capsys, command):
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    assert "(default: " in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
@@ -77,12 +71,73 @@ def test_every_command_is_listed_with_its_module(capsys):
     assert {module for module, _ in commands.SUMMARIES.values()} == files
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
+CAPS = dict.fromkeys(["run", "compare", "plan", "demo", "figures", "episode"], "10,000,000") | {
+    "certified": "100,000",
+    "scaling": "400,000",
+    "theory": "5,000",
+    "check": "20,000",
+}
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_a_help_fits_80_columns_and_names_defaults_and_caps(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    with pytest.raises(SystemExit) as end:
+        main([*command.split(), "--help"])
+    assert end.value.code == 0
+    text = capsys.readouterr().out
+    assert text.startswith("usage: certibit")
+    assert max(map(len, text.splitlines())) <= 80
+    told = " ".join(text.split())
+    assert "(default: " in told or command in {"", "completion", "list"}
+    if command in CAPS:
+        assert {"--rounds", "--iterations", "--gradients", "--seconds"} <= {*told.split()}
+        assert f"(default: {CAPS[command]})" in told
+        assert "from 100,000 iterations or gradients on" in told
+
+
+OPTIONS = """\
+WORD?  a word
+--until GAP:float  a number
+--kind :plain|wide=plain  a choice,
+    on two lines
+--noise [B=0]  a value that may be left out
+--set NAME=VALUE:list  some values
+[limits] of runs
+--seeds :count=5  a whole number
+
+[either]
+--class  a flag
+--other  another
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("", [None, None, "plain", None, [], 5, False]),
+        ("w --until 1 --kind wide --noise --set a=1 --seeds 2 --class",
+         ["w", 1.0, "wide", "0", ["a=1"], 2, True]),
+        ("--noise 3 --class --other", "not allowed with argument --class"),
+        ("--kind tall", "invalid choice: 'tall'"),
+    ],
+)  # fmt: skip
+def test_options_are_lines_of_a_text(words, found):
+    parser = Parser(fill=lambda parser: add_options(parser, OPTIONS))
+    if isinstance(found, str):
+        with pytest.raises(Refusal, match=re.escape(found)):
+            parser.parse_args(words.split())
+        return
+    chosen = vars(parser.parse_args(words.split()))
+    names = ("word", "until", "kind", "noise", "set", "seeds", "of_class")
+    assert [chosen[name] for name in names] == found
+    assert "a choice, on two lines (default: plain)" in " ".join(parser.format_help().split())
+
+
+@pytest.mark.parametrize("line", ["--one space", "--kind :nobody  text", "--odd"])
+def test_a_line_that_is_no_option_is_an_error(line):
+    with pytest.raises((ValueError, KeyError)):
+        add_options(Parser(), line)
 
 
 WRITING = having("--output")
@@ -171,14 +226,6 @@ def test_all_commands_that_write_are_tried():
     assert paths == {(name, "output") for name in WRITING} | {
         (name, option.strip("-").lower()) for name, option in FILES
     }
-
-
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
-def test_help_is_no_error(capsys, command):
-    with pytest.raises(SystemExit) as end:
-        main([*command, "--help"])
-    assert end.value.code == 0
-    assert "usage: certibit" in capsys.readouterr().out
 
 
 def python(*arguments, **options):
