@@ -22,17 +22,7 @@ from certibit.data.errors import Refusal
 from certibit.data.own.own_file import is_own
 from certibit.data.problems.selector import problem, strongly_convex_problem
 from certibit.data.terminal import for_terminal
-from certibit.figures.text.proofs import (
-    chain_summary,
-    describe_bits,
-    describe_chain,
-    describe_limit,
-    describe_optimum,
-    describe_proof,
-    optimum_summary,
-    plain,
-    proof_summary,
-)
+from certibit.figures.text import proofs
 from certibit.solvers.registry import extension
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates import search
@@ -56,9 +46,9 @@ def certify_method(chosen: argparse.Namespace) -> int:
     ]
     given = [part for part in parts if part]
     if chosen.json:
-        print_json(proof_summary(account) | {key: value for key, value, _ in given})
+        print_json(proofs.proof_summary(account) | {key: value for key, value, _ in given})
     else:
-        writes = [partial(describe_proof, account), *(write for *_, write in given)]
+        writes = [partial(proofs.describe_proof, account), *(write for *_, write in given)]
         print("\n".join(map(for_terminal, writes)))
     return 0 if getattr(account.certificate, "c", account.certificate.exact) > 0 else FAILED
 
@@ -90,7 +80,7 @@ def _limit_of_potentials(account: Any) -> Part | None:
     if limit is None:
         return None
     account.require_within(limit)
-    write = partial(describe_limit, limit, account.certificate.region)
+    write = partial(proofs.describe_limit, limit, account.certificate.region)
     return "limit_of_potentials", limit, write
 
 
@@ -115,8 +105,8 @@ def _optimum(chosen: argparse.Namespace, subject: ProofSubject, weight: float) -
             begin = Experiment.of(method, problem(chosen.problem), subject.compressor)
         cheapest = theory("descent.cheapest_descent").cheapest_descent
         found = cheapest(method, where, functions, chosen.optimise, downlink=weight, begin=begin)
-    write = partial(describe_optimum, found, chosen.optimise, weight)
-    return "optimum", optimum_summary(found, weight), write
+    write = partial(proofs.describe_optimum, found, chosen.optimise, weight)
+    return "optimum", proofs.optimum_summary(found, weight), write
 
 
 def _several_steps(account: Any, steps: int) -> Part:
@@ -130,7 +120,11 @@ def _several_steps(account: Any, steps: int) -> Part:
         with suppress(Refusal):
             log = theory("chains.attained").attained_log_factor(chain)
             attained = -math.expm1(log / steps)
-    return "steps", chain_summary(chain, attained), partial(describe_chain, chain, attained)
+    return (
+        "steps",
+        proofs.chain_summary(chain, attained),
+        partial(proofs.describe_chain, chain, attained),
+    )
 
 
 def _whole_runs(
@@ -147,7 +141,7 @@ def _whole_runs(
         chosen.target,
         weight,
     )
-    return "bits", plain(bits), partial(describe_bits, bits)
+    return "bits", proofs.plain(bits), partial(proofs.describe_bits, bits)
 
 
 _OPTIONS = f"""\

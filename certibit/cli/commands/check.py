@@ -8,17 +8,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from certibit.cli.words import options
 from certibit.cli.words.exit_codes import FAILED
-from certibit.cli.words.options import (
-    DOWNLINK_WEIGHT,
-    EXPERIMENT,
-    PARAMETERS,
-    STRICT,
-    limits_of_runs,
-    read_downlink_weight,
-    read_experiment,
-    read_limits,
-)
 from certibit.cli.words.plain_options import JSON, print_result
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
@@ -35,8 +26,8 @@ _PLACES, _POOL = map(extension, ("certibit.cli.words.places", "certibit.figures.
 
 def check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
-    weight = read_downlink_weight(chosen)
-    budget = replace(read_limits(chosen), gap=chosen.until)
+    weight = options.read_downlink_weight(chosen)
+    budget = replace(options.read_limits(chosen), gap=chosen.until)
     place = _PLACES and _POOL and _PLACES.read_place(chosen, Path("results"))
     if _POOL and place is not None:
         call = _POOL.Call(chosen.method, examined, (chosen, weight, budget))
@@ -49,7 +40,7 @@ def check_method(chosen: argparse.Namespace) -> int:
 
 def examined(chosen: argparse.Namespace, weight: float, budget: Budget) -> tuple[str, bool]:
     """Check everything, here; return the text to be printed, and whether every check holds."""
-    card, experiment = read_experiment(chosen)
+    card, experiment = options.read_experiment(chosen)
     name = experiment.method.name
     with tqdm(
         desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr, disable=None
@@ -83,13 +74,13 @@ def examined(chosen: argparse.Namespace, weight: float, budget: Budget) -> tuple
 
 _OPTIONS = f"""\
 PROBLEM  such as breast-cancer@9
-{EXPERIMENT}
-{PARAMETERS}
+{options.EXPERIMENT}
+{options.PARAMETERS}
 --seeds :count=5  number of whole runs
 --until :float=1e-6  f - f* at which whole runs end
-{DOWNLINK_WEIGHT}
-{STRICT}
+{options.DOWNLINK_WEIGHT}
+{options.STRICT}
 --all  print every check, not only those that fail or inform
 {JSON}
-{limits_of_runs(ITERATIONS)}{_PLACES.ONE_PLACE if _PLACES else ""}"""
+{options.limits_of_runs(ITERATIONS)}{_PLACES.ONE_PLACE if _PLACES else ""}"""
 COMMANDS = {"check": (check_method, _OPTIONS)}

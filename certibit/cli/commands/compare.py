@@ -2,20 +2,7 @@
 
 import argparse
 
-from certibit.cli.words.options import (
-    DOWNLINK_WEIGHT,
-    PROBLEM_OPTIONS,
-    STRICT,
-    UNTIL,
-    limits_of_runs,
-    network_options,
-    problem_options,
-    read_downlink_weight,
-    read_limits,
-    read_network,
-    read_problem,
-    read_until,
-)
+from certibit.cli.words import options
 from certibit.cli.words.plain_options import (
     FRESH,
     JSON,
@@ -40,7 +27,7 @@ _PLACES = extension("certibit.cli.words.places")
 
 def compare_methods(chosen: argparse.Namespace) -> None:
     """Run the methods over some seeds, print what they cost and draw it if asked."""
-    weight, clock = read_downlink_weight(chosen), read_network(chosen)
+    weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
     if weight and clock:
         raise Refusal("a weight of the downlink and a network; they rank in two ways, give one")
     if chosen.plot:
@@ -49,8 +36,8 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         require_format(chosen.plot)
     if chosen.report is not None:
         require_name(chosen.report)
-    folder, solved = read_output(chosen), read_problem(chosen)
-    target, measure = read_until(chosen, solved)
+    folder, solved = read_output(chosen), options.read_problem(chosen)
+    target, measure = options.read_until(chosen, solved)
     processes = _PLACES.read_place(chosen, folder) if _PLACES else None
     with progress_bar("compare", delay=0.01) as progress:  # nothing before the first run
         found = compare(
@@ -59,13 +46,13 @@ def compare_methods(chosen: argparse.Namespace) -> None:
             target=target,
             measure=measure,
             seeds=chosen.seeds,
-            budget=read_limits(chosen),
+            budget=options.read_limits(chosen),
             network=clock,
             strict=chosen.strict,
             store=Store(folder / "traces", chosen.fresh),
             progress=progress,
             processes=processes,
-            named=(chosen.problem, tuple(problem_options(chosen).items())),
+            named=(chosen.problem, tuple(options.problem_options(chosen).items())),
         )
     if chosen.json:
         print_json(found.summary(weight))
@@ -82,16 +69,16 @@ _OPTIONS = f"""\
 PROBLEM  such as breast-cancer@9
 METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[balanced]+natural,
     celgc[eta=1,gamma=1], or path/to/file.py:Name[gamma=1]
-{PROBLEM_OPTIONS}
+{options.PROBLEM_OPTIONS}
 --seeds :count=5  number of runs of each method
-{DOWNLINK_WEIGHT}
-{network_options()}
-{STRICT}
+{options.DOWNLINK_WEIGHT}
+{options.network_options()}
+{options.STRICT}
 --plot FILE:file  draw the comparison as .svg, .png or .pdf
 --report NAME  store the comparison under this name for certibit report
 {FRESH}
 {output("results")}
 {JSON}
 [either]
-{UNTIL}{limits_of_runs()}{_PLACES.places("one") if _PLACES else ""}"""
+{options.UNTIL}{options.limits_of_runs()}{_PLACES.places("one") if _PLACES else ""}"""
 COMMANDS = {"compare": (compare_methods, _OPTIONS)}

@@ -2,19 +2,7 @@
 
 import argparse
 
-from certibit.cli.words.options import (
-    DOWNLINK_WEIGHT,
-    NETWORK,
-    PROBLEM_OPTIONS,
-    UNTIL,
-    limits_of_runs,
-    network_options,
-    read_downlink_weight,
-    read_limits,
-    read_network,
-    read_problem,
-    read_until,
-)
+from certibit.cli.words import options
 from certibit.cli.words.plain_options import JSON, print_json
 from certibit.data.terminal import for_terminal
 from certibit.figures.plan.plan_table import plan_summary, plan_text
@@ -25,18 +13,18 @@ _SEEDS = 3
 
 def plan_methods(chosen: argparse.Namespace) -> None:
     """Print promised costs, measured costs if asked, and the fastest method by bandwidth."""
-    weight, limits = read_downlink_weight(chosen), read_limits(chosen)
+    weight, limits = options.read_downlink_weight(chosen), options.read_limits(chosen)
     if chosen.plot:
         from certibit.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
         require_format(chosen.plot)
-    solved = read_problem(chosen)
-    target, measure = read_until(chosen, solved)
+    solved = options.read_problem(chosen)
+    target, measure = options.read_until(chosen, solved)
     made = plan(
         solved,
         target=target,
         measure=measure,
-        network=read_network(chosen) or NETWORK,
+        network=options.read_network(chosen) or options.NETWORK,
         methods=chosen.methods,
         compressors=chosen.compressors,
     )
@@ -55,9 +43,9 @@ def plan_methods(chosen: argparse.Namespace) -> None:
 
 _OPTIONS = f"""\
 PROBLEM  such as a5a@87, or quadratic:d=122@87 without data
-{PROBLEM_OPTIONS}
-{network_options(NETWORK)}
-{DOWNLINK_WEIGHT}
+{options.PROBLEM_OPTIONS}
+{options.network_options(options.NETWORK)}
+{options.DOWNLINK_WEIGHT}
 --methods NAMES:names  only these methods, as a,b,c
 --compressors NAMES:names  only these compressors, as a,b,c
 --rows :count=12  number of rows that are shown
@@ -66,5 +54,5 @@ PROBLEM  such as a5a@87, or quadratic:d=122@87 without data
 --plot FILE:file  draw a map of the fastest methods as .svg, .png or .pdf
 {JSON}
 [either]
-{UNTIL}{limits_of_runs()}"""
+{options.UNTIL}{options.limits_of_runs()}"""
 COMMANDS = {"plan": (plan_methods, _OPTIONS)}

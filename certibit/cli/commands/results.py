@@ -8,13 +8,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from certibit.cli.words import options
 from certibit.cli.words.exit_codes import FAILED
-from certibit.cli.words.options import (
-    DOWNLINK_WEIGHT,
-    limits_of_runs,
-    read_downlink_weight,
-    read_limited_output,
-)
 from certibit.cli.words.places import places, read_place
 from certibit.cli.words.plain_options import FRESH, output, read_output
 from certibit.data.errors import Refusal
@@ -34,9 +29,9 @@ def _asked(chosen: argparse.Namespace, iterations: int = ITERATIONS) -> tuple[Pa
     given = vars(chosen)
     asked: dict[str, Any] = {name: given[name] for name in ("seeds", "fresh") if name in given}
     if "downlink_weight" in given:
-        asked["downlink"] = read_downlink_weight(chosen)
+        asked["downlink"] = options.read_downlink_weight(chosen)
     if "rounds" in given:
-        folder, asked["limits"] = read_limited_output(chosen, iterations)
+        folder, asked["limits"] = options.read_limited_output(chosen, iterations)
     else:
         folder = read_output(chosen)
     return folder, asked | {"processes": read_place(chosen, folder)}
@@ -212,10 +207,10 @@ def write_page(chosen: argparse.Namespace) -> None:
 
 _CURVES = f"""\
 --seeds :count=5  number of runs of each curve
-{DOWNLINK_WEIGHT}
+{options.DOWNLINK_WEIGHT}
 {FRESH}
 {output("results")}
-{limits_of_runs()}{places()}"""
+{options.limits_of_runs()}{places()}"""
 _FIGURES = f"""\
 FIGURE*  1, 2, 3, 4 or all
 --version :paper|best|both=both  parameters of the paper, the best theoretical ones, or both
@@ -226,7 +221,7 @@ _EPISODE = f"""\
 --seeds :count=20  seeds of every grid point
 {FRESH}
 {output("results/episode")}
-{limits_of_runs()}{places()}"""
+{options.limits_of_runs()}{places()}"""
 _DEEP = f"""\
 --seeds :count=3  seeds of every grid point
 --steps :count=400  number of local steps
@@ -239,10 +234,10 @@ _CERTIFIED = f"""\
     methods descend; relaxed: which methods that clip descend on (L0, L1)-smooth functions; all:
     one table of all methods and classes
 --seeds :count=1  number of runs measured
-{DOWNLINK_WEIGHT}
+{options.DOWNLINK_WEIGHT}
 {FRESH}
 {output("results/certified")}
-{limits_of_runs(MOST_ITERATIONS)}{places()}"""
+{options.limits_of_runs(MOST_ITERATIONS)}{places()}"""
 _AUDIT = f"""\
 PROOF*  episode, locodl, normalised-ef21; default all
 --seed :count=1  seed of the search
@@ -250,7 +245,7 @@ PROOF*  episode, locodl, normalised-ef21; default all
 {output("results/audit")}"""
 _REPORT = f"""\
 --page FILE:file  file of the page (default: report.html in the folder)
-{DOWNLINK_WEIGHT}
+{options.DOWNLINK_WEIGHT}
 {FRESH}
 {output("results")}
 {places()}"""
@@ -258,8 +253,8 @@ _REPORT = f"""\
 
 def _measured(folder: str, iterations: int) -> str:
     runs = "--seeds :count=4  number of runs"
-    more = f"{limits_of_runs(iterations)}{places()}"
-    return "\n".join([runs, DOWNLINK_WEIGHT, output(folder), more])
+    more = f"{options.limits_of_runs(iterations)}{places()}"
+    return "\n".join([runs, options.DOWNLINK_WEIGHT, output(folder), more])
 
 
 COMMANDS = {

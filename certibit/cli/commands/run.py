@@ -5,20 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from certibit.cli.words.options import (
-    DOWNLINK_WEIGHT,
-    EXPERIMENT,
-    PARAMETERS,
-    STRICT,
-    UNTIL,
-    limits_of_runs,
-    network_options,
-    read_downlink_weight,
-    read_experiment,
-    read_limits,
-    read_network,
-    read_until,
-)
+from certibit.cli.words import options
 from certibit.cli.words.plain_options import JSON, print_json
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
@@ -41,20 +28,20 @@ def run_method(chosen: argparse.Namespace) -> None:
         raise Refusal("--by-cohort is of one process; leave it or --mpi out")
     ranks = _ranks() if chosen.mpi else None
     _require_fine(chosen)
-    weight, clock = read_downlink_weight(chosen), read_network(chosen)
-    card, experiment = read_experiment(chosen)
-    until, measure = read_until(chosen, experiment.problem)
-    budget = read_limits(chosen).aimed(until, measure)
+    weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
+    card, experiment = options.read_experiment(chosen)
+    until, measure = options.read_until(chosen, experiment.problem)
+    budget = options.read_limits(chosen).aimed(until, measure)
     if chosen.bits is not None:
-        budget = replace(read_limits(chosen), bits=chosen.bits)
+        budget = replace(options.read_limits(chosen), bits=chosen.bits)
     require_theorem(card, experiment, strict=chosen.strict)
-    options = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
-    options |= {"by_cohort": chosen.by_cohort, "catch_up": chosen.catch_up}
+    shared = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
+    shared |= {"by_cohort": chosen.by_cohort, "catch_up": chosen.catch_up}
 
     def work(simulated: Callable[..., Trace]) -> Trace:
         library = "numpy" if chosen.mpi else chosen.library
         with progress_bar(experiment.method.name) as progress:
-            some: dict[str, Any] = {**options, "library": library, "progress": progress}
+            some: dict[str, Any] = {**shared, "library": library, "progress": progress}
             if chosen.store is None:
                 return simulated(experiment, **some)
             return Store(chosen.store).trace(experiment, simulated=simulated, **some)
@@ -103,11 +90,11 @@ def _require_fine(chosen: argparse.Namespace) -> None:
 
 _OPTIONS = f"""\
 PROBLEM  such as a5a@87 or /path/to/file@20
-{EXPERIMENT}
+{options.EXPERIMENT}
 --seeds :count=5  number of runs
-{PARAMETERS}
-{DOWNLINK_WEIGHT}
-{network_options()}
+{options.PARAMETERS}
+{options.DOWNLINK_WEIGHT}
+{options.network_options()}
 --wire  encode every message as bytes and decode it
 --mpi  send the encoded messages between the processes of mpirun
 --by-cohort  for very many clients: compute and hold in memory only those of the cohort
@@ -115,9 +102,9 @@ PROBLEM  such as a5a@87 or /path/to/file@20
 --store FOLDER:folder  store the trace; a run that was interrupted continues from there
 --library :{"|".join(LIBRARIES)}  array library (default: cupy for large runs if there is a GPU,
     else numpy)
-{STRICT}
+{options.STRICT}
 {JSON}
 [either]
 --bits :float  end a run once BITS bits are sent per client
-{UNTIL}{limits_of_runs()}"""
+{options.UNTIL}{options.limits_of_runs()}"""
 COMMANDS = {"run": (run_method, _OPTIONS)}
