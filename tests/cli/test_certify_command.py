@@ -412,8 +412,8 @@ REFUSED = {
     "clipped-sgd --class relaxed --set eta=9 --set gamma=9": "no decrease of f is",
     "gd --rho 2": "--rho is of (L0, L1)-smooth functions; give --class relaxed",
     "gd --L1 0": "--L1 is of (L0, L1)-smooth functions; give --class relaxed",
-    f"clipped-sgd {STEP}": "it takes a norm or an inner product; "
-        "over (L0, L1)-smooth functions, certify --class relaxed",
+    f"clipped-sgd {STEP}": "it takes a norm or an inner product;",
+    f"clipped-sgd --n 2 {STEP}": "over (L0, L1)-smooth functions, certify --class relaxed",
 }  # fmt: skip
 
 

@@ -68,7 +68,7 @@ _TAKEN = (
     (("growth", "zeta"), {_NONCONVEX}, "functions that need not be convex; leave it out"),
     (("weights", "potential"), {EXACT}, _BOTH),
     (("optimise",), {EXACT, _CONVEX, _NONCONVEX},
-     "exact gradients of functions that are not (L0, L1)-smooth; leave it out"),
+     "exact gradients where f is strongly convex; leave it out"),
     (("steps", "target"), {EXACT}, "strongly convex functions and exact gradients; leave it out"),
 )  # fmt: skip
 """Options, what they may be given with, and what they are of."""
@@ -83,7 +83,9 @@ class ProofSubject:
     kind : str
         What decides on the proof: the class, and whether gradients are exact.
     setting : Setting or None
-        None of (L0, L1)-smooth functions, which ``dissimilarity``, kappa and rho, is about.
+        None of (L0, L1)-smooth functions.
+    dissimilarity : tuple of float
+        kappa and rho of abs(grad f_i) <= kappa + rho abs(grad f), of (L0, L1)-smooth functions.
     """
 
     kind: str
@@ -170,7 +172,7 @@ def theory(name: str) -> Any:
     found = extension(f"certibit.theory.{name}")
     if found is None:
         room = name.partition(".")[0]
-        raise Refusal(f"this copy of certibit has no theory/{room}; choose another class")
+        raise Refusal(f"this copy of certibit has no theory/{room}; install all of it")
     return found
 
 
