@@ -55,9 +55,13 @@ _ORDER = (
 def describe_proof(account: Any) -> str:
     """Say what an account holds: what is proved, beside what is published and what is attained."""
     proof, (rows_of, _) = account.certificate, _kind(account)
+    method = getattr(account, "method", proof.method)
+    checked = f"{Known.PROVED.words() if _holds(proof) else FAILS}, checked in rational numbers"
+    if type(proof.method) is not type(method):
+        checked += f"; of {proof.method.name}, whose steps are those of {method.name} by its card"
     rows: Rows = {
-        "method": _configured(getattr(account, "method", proof.method)),
-        "proof": f"{Known.PROVED.words() if _holds(proof) else FAILS}, checked in rational numbers",
+        "method": _configured(method),
+        "proof": checked,
         "verdict": account.verdict,
         **rows_of(account),
     }

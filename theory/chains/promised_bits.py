@@ -13,6 +13,7 @@ from certibit.theory.certificates.certified_theorem import CertifiedTheorem
 from certibit.theory.chains.certify_steps import MOST_STEPS, certify_steps
 from certibit.theory.checks.method.promise import (
     Promise,
+    mean_at_start,
     promise,
     require_covered,
     value_at_start,
@@ -115,7 +116,8 @@ def steps_by_chain(
     It is made for the steps that are promised by one step, then for those that it promises itself.
     """
     psi = Reweighted(once.potential, once.weights)
-    start = value_at_start(psi, experiment, once.functions if once.region else None)
+    constants = once.functions if once.region else None
+    start = mean_at_start(psi, experiment, constants=constants)
     steps = guess.steps_to(target)
     for _ in range(2):
         first = int(min(steps, MOST_STEPS)) if math.isfinite(steps) else FIRST_STEPS

@@ -30,6 +30,7 @@ from certibit.theory.theorem import RunPromise
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.opaque.letters import watched
+from certibit.theory.worlds.orbits import checked_state
 
 ROOM = 8
 """Most unknown vectors of one step."""
@@ -164,9 +165,10 @@ class _Step:
         """Return the state after the step."""
         world: Any = self
         with watched(self.method.name):
-            return self.method.communicate(
+            after = self.method.communicate(
                 self.method.local_step(self.state, world, world), world, world
             )
+        return checked_state(self.method, after, self.state)
 
     def _unknown(self) -> Array:
         if self.used == ROOM:

@@ -24,7 +24,13 @@ from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.covered_run import lyapunov_record
-from certibit.theory.checks.method.promise import Promise, accuracy_constant, promise
+from certibit.theory.checks.method.promise import (
+    Promise,
+    accuracy_constant,
+    mean_at_start,
+    promise,
+    value_at_start,
+)
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.potential import Gap, Squares, value
@@ -390,9 +396,39 @@ class Louder(Method):
         return Flagged(channel.broadcast(s.x - self.gamma * mean(received)), everyone(g))
 
 
+class Chatting(Louder):
+    """Clients with heads send more."""
+
+    def communicate(self, s, problem, channel):
+        received = channel.send(problem.grad(s.x))
+        channel.send(0 * received, channel.client_coins([0.5] * problem.n))
+        return Flagged(channel.broadcast(s.x - self.gamma * mean(received)), s.later)
+
+
+def test_no_bits_are_promised_that_depend_on_coins_of_clients():
+    with pytest.raises(Refusal, match="or on coins of clients"):
+        round_cost(Experiment.of(Chatting(), Quadratic.random(5, 3, mu=1.0, L=10.0)))
+
+
+class FarOff(GD):
+    """A method whose start is far away for few seeds."""
+
+    def start(self, x, problem, channel):
+        return super().start(x + 1000 * channel.coin(0.05), problem, channel)
+
+
+def test_a_start_that_is_drawn_counts_in_the_mean():
+    problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    near, far = (Experiment.of(method(0.1), problem) for method in (GD, FarOff))
+    psi = GradientDescent()
+    assert value_at_start(psi, near) == value_at_start(psi, far) == mean_at_start(psi, near)
+    assert mean_at_start(psi, far) > 0.05 * 4 * 1000**2
+
+
 @pytest.mark.parametrize("by_flag", [True, False])
 def test_no_bits_are_promised_that_depend_on_a_state(by_flag):
-    problem = Quadratic.from_arrays(np.ones((2, 1, 3)), np.array([[1.0, 0, 0], [0, 0, 0]]))
+    curvatures = np.broadcast_to(np.eye(3), (2, 3, 3))
+    problem = Quadratic.from_arrays(curvatures, np.array([[1.0, 0, 0], [0, 0, 0]]))
     method = Louder(by_flag=by_flag)
     with pytest.raises(Refusal, match="bits of a round of louder depend on its state"):
         round_cost(Experiment.of(method, problem))

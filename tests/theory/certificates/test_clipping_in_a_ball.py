@@ -236,6 +236,7 @@ def test_the_command_says_where_it_holds(capsys):
     told = " ".join(capsys.readouterr().out.split())
     assert "|grad f_i(x) - g_i| <= 9.47214 for all i" in told
     assert "0.08944 sum_i |grad f_i(x) - g_i|^2 <= 8.02492" in told
+    assert "whose steps are those of clip21 by its card" in told
     assert main([*WORDS, "--n", "10", "--kappa", "10", "--alpha", "0.2", "--json"]) == 0
     assert "9.47214" in json.loads(capsys.readouterr().out)["where"]
 

@@ -164,7 +164,25 @@ class OfNobody(GD):
         return replace(s, x=s.x - self.gamma * mean(problem.grad(s.x, active=nobody)))
 
 
-@pytest.mark.parametrize("method", [Squared, Compared, OfDimension, Away, Seldom, OfNobody])
+@dataclass(frozen=True)
+class Turned:
+    """A state after the first step."""
+
+    x: Array
+
+
+@dataclass(frozen=True)
+class Turning(GD):
+    """Gradient descent that goes uphill from its second step on."""
+
+    def communicate(self, s, problem, channel):
+        ahead = -1 if isinstance(s, Turned) else 1
+        return Turned(s.x - ahead * self.gamma * mean(channel.send(problem.grad(s.x))))
+
+
+@pytest.mark.parametrize(
+    "method", [Squared, Compared, OfDimension, Away, Seldom, OfNobody, Turning]
+)
 def test_an_attack_has_no_bound_on_whole_runs(method):
     """Each is gradient descent in the basis of the symbols, or but for what else it does."""
     with suppress(Refusal):

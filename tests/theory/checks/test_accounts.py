@@ -9,7 +9,7 @@ from certibit.data.arrays import Array
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.backend import mean, total
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Method, Needs
+from certibit.solvers.method import Every, Method, Needs
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.theory.catalogue.catalogue import parameters
@@ -65,6 +65,21 @@ class OfHeads(OfSome):
 
     def step(self, x, problem, channel):
         return mean(channel.send(problem.grad(x, active=channel.coin(0.5))))
+
+
+class Talkative(OfSome):
+    """Local steps that send and broadcast."""
+
+    schedule = Every(4)
+
+    def local_step(self, s, problem, channel):
+        return self.communicate(s, problem, channel)
+
+
+def test_local_steps_send_nothing():
+    assert accounts(Experiment.of(OfSome(), PROBLEM_OF_SOME)).holds
+    verdict = accounts(Experiment.of(Talkative(), PROBLEM_OF_SOME))
+    assert "bits are sent in local steps, which may compute and toss coins only" in verdict.advice
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,10 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     channel, oracle = simulated_world(experiment, [seed])
     calls: list[_Call] = []
     scales, counter = _Scales(with_pace(channel, _PACE), calls), _Counter(oracle)
-    state = _rounds(experiment, counter, scales)
-    ledger = channel.ledger
+    ledger, spent, between = channel.ledger, 0, 0
+    for state, over in _iterations(experiment, counter, scales):  # noqa: B007
+        before, spent = spent, int(ledger.uplink_bits[0] + ledger.downlink_bits[0])
+        between += 0 if over else spent - before
     up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
     off = max(0, scales.least - up, up - scales.most)
     down, silent = int(ledger.downlink_bits[0]), scales.down == 0
@@ -51,6 +53,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         (abs(down - scales.down), f"{down} bits down are counted, and {scales.down} are broadcast"),
         (abs(gradients - counter.counted),
          f"{gradients} gradients are counted, and {counter.counted} are asked for"),
+        (between, f"{between} bits are sent in local steps, which may compute and toss coins only"),
         (scales.strangers, f"{scales.strangers} messages come from outside the cohort"),
         (silent, "the server answers nothing: communicate must broadcast what the clients use"),
         (sum(map(bool, told)), f"{next(filter(None, told), '')} depends on gradients that were not "

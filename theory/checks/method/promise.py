@@ -107,7 +107,7 @@ def promise(
     method, setting = experiment.method, Setting.at(experiment)
     require_covered(theorem, method, setting)
     of, cost = theorem.promise(method, setting), cost or round_cost(experiment)
-    start = _mean_at_start(theorem, experiment, of.measure)
+    start = mean_at_start(theorem, experiment, of.measure)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
     noise = experiment.problem.noise
     sampled = not isinstance(of, RunPromise) and of.e
@@ -136,13 +136,21 @@ def value_at_start(
     return float(_values_at_start(potential, experiment, (0,), constants)[0])
 
 
-def _mean_at_start(potential: Potential, experiment: Experiment[Any], measure: str) -> float:
+def mean_at_start(
+    potential: Potential,
+    experiment: Experiment[Any],
+    measure: str = "potential",
+    constants: ClassConstants | None = None,
+) -> float:
     """Return the mean of a potential where runs begin, with a margin where starts are drawn."""
-    few = _values_at_start(potential, experiment, (0, 1), measure=measure)
-    if few[0] == few[1]:
+    few = _values_at_start(potential, experiment, (0, 1), constants, measure)
+    channel, oracle = simulated_world(experiment)
+    experiment.method.start(channel.template, oracle, channel)
+    is_drawn = any(numbers.any() for numbers in channel.streams.drawn.values())
+    if few[0] == few[1] and not is_drawn:
         return float(few[0])
     count = min(max(2, NUMBERS // (experiment.n * experiment.d)), STARTS)
-    drawn = _values_at_start(potential, experiment, range(count), measure=measure)
+    drawn = _values_at_start(potential, experiment, range(count), constants, measure)
     return float(np.mean(drawn) + SURE * np.std(drawn, ddof=1) / math.sqrt(count))
 
 

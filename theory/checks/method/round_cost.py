@@ -61,7 +61,8 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
     Raises
     ------
     Refusal
-        If the bits of a round are others after a few rounds, or with other flags in the state.
+        If the bits of a round are others after a few rounds, with other flags in the state, or for
+        other coins of clients.
     """
     method, n = method_at(experiment.method, 1), experiment.n
     schedule = method.schedule
@@ -87,16 +88,17 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
             gradients = np.nan
         return np.array([ledger.uplink_bits[0], ledger.downlink_bits[0], gradients]) / n
 
-    def fresh(script: Sequence[int]) -> _CoinChannel:
-        return _CoinChannel(simulated_world(experiment)[0], script)
+    def fresh(script: Sequence[int], seed: int = 0) -> _CoinChannel:
+        return _CoinChannel(simulated_world(experiment, [seed])[0], script)
 
     up, down, gradients = sum(probability * cost for probability, cost in outcomes(spend, fresh))
-    for other in _other_states(experiment, state, channel, oracle):
-        pairs = outcomes(partial(spend, state=other), fresh)
+    states = [*_other_states(experiment, state, channel, oracle), state, state]
+    for seed, other in enumerate(states, start=1):
+        pairs = outcomes(partial(spend, state=other), partial(fresh, seed=seed))
         if not np.allclose(sum(p * cost[:2] for p, cost in pairs), (up, down), rtol=1e-9):
             raise Refusal(
-                f"the bits of a round of {method.name} depend on its state, and no number of them "
-                "is promised; let masks of messages be those that the channel draws"
+                f"the bits of a round of {method.name} depend on its state or on coins of clients, "
+                "and no number of them is promised; send by cohorts, or whole vectors"
             )
     return RoundCost(float(up), float(down), iterations, float(gradients), begin)
 
