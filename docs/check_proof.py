@@ -29,8 +29,9 @@ WHOLE = {"counts", "class", "from", "to", "number"}  # of clients, of local step
 WHOLE |= {"at", "slope at", "assumption", "message", "with", "between", "block", "solution"}
 LAWS = {"contraction", "noise", "sample", "difference"}
 NOISE = {"relative", "gap", "difference", "expected"}
-ASSUMED = {"infimum", "polyak lojasiewicz", "quasi strong convexity"}
-ASSUMED |= {"mean smoothness", "similarity", "bounded dissimilarity"}
+OF_CHANGES = {"mean smoothness", "similarity"}  # of gradients from point to point
+ASSUMED = {"infimum", "polyak lojasiewicz", "quasi strong convexity", "bounded dissimilarity"}
+ASSUMED |= OF_CHANGES
 MOST_STEPS = 10**6  # local steps whose factor is computed
 FORMAT = "certibit proof 3"
 
@@ -391,6 +392,8 @@ def require_sense(file):
         assert min(one.values()) >= 0
     names = {name for one in file["assumptions"] for name in one}
     convex = file["solution"] and "quasi strong convexity" not in names
+    of_g = any(one.get("class") == len(file["counts"]) for one in used(file))
+    assert not of_g or names <= OF_CHANGES, "at a solution of f + g this is not known of f"
     for one in file["classes"]:
         assert one["mu"] < one["L"] > 0 <= one["omega"], "constants"
         assert 0 <= one["alpha"] <= 1, "constants"

@@ -13,6 +13,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
+from certibit.theory.assumptions.assumption import Assumption
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential, Squares, Terms
 from certibit.theory.proofs.error_inequalities import (
@@ -211,6 +212,12 @@ def _check(method: Method, functions: FunctionClass) -> None:
             "with a solution only their differences from those there are known; give a class "
             "without a solution, or zeta = 0"
         )
+    for one in functions.assumptions if method.needs.composite and functions.has_solution else ():
+        if type(one).at is not Assumption.at:
+            raise Refusal(
+                f"{one!r} is about f, and {method.name} minimises f + g, at whose solution it is "
+                "not known; take an assumption about changes of gradients, such as Similarity"
+            )
     need = method.needs.compressor
     if need == "contractive" and functions.alpha is None and functions.bias is None:
         raise Refusal(

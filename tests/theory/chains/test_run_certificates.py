@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
+from certibit.data.arrays import Array
 from certibit.solvers.authoring import WithProbability, mean, where
 from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT, gradient_descent
 from certibit.theory.chains.run_certificate import RunCertificate

@@ -243,6 +243,13 @@ def test_local_steps_that_prove_psi_or_its_start_are_those_of_the_step(part, kin
     assert refused(check_proof, file)
 
 
+@pytest.mark.parametrize("name", ["polyak lojasiewicz", "quasi strong convexity"])
+def test_what_is_known_of_f_at_its_solution_is_not_used_beside_g(name):
+    file = checked("locodl")
+    assert not refused(check_proof, file)
+    assert refused(check_proof, file | {"assumptions": [{name: "1/2"}]})
+
+
 def test_the_class_of_g_is_told_where_the_start_alone_uses_it():
     file = proof_file(descent_of("gd", "convex"))["proof"]
     assert "g and the server" not in check_proof.told(file)

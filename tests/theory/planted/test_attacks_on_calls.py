@@ -14,7 +14,11 @@ from certibit.solvers.backend import everyone, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.solvers.local_solve import gradient_steps, minimise
 from certibit.solvers.method import Method
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.client_class import ClientClass
+from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
+from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
 from certibit.theory.certificates.certify import certify
 from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass
@@ -298,3 +302,14 @@ def test_a_clipping_attack_is_refused(method, why):
     assert certify_clipped(Clipping(), functions).c > 0
     with pytest.raises(Refusal, match=why):
         certify_clipped(method(), functions)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [QuasiStrongConvexity(0.5), PolyakLojasiewicz(0.5), BoundedDissimilarity(1.0)],
+    ids=repr,
+)
+def test_what_is_known_of_f_at_its_solution_is_not_used_of_f_and_g(known):
+    functions = FunctionClass(2, 0.0, 10.0, omega=1.0, assumptions=(known,))
+    with pytest.raises(Refusal, match=r"is about f, and locodl minimises f \+ g"):
+        certify(LoCoDL(0.05, 0.5, 0.1, 0.5, 1.0), functions, potential="search")
