@@ -141,7 +141,7 @@ def test_the_sample_of_faults_of_its_own_is_fixed_and_of_no_file_of_a_user():
     ("file", "test"),
     [
         ("theory/chains/chain.py", "tests/theory/chains/test_chains.py"),
-        ("figures/comparison/ranking.py", "tests/figures/test_comparison.py"),
+        ("figures/comparison/comparison_result.py", "tests/figures/test_comparison.py"),
         ("data/problems/rows.py", "tests/data/test_rows.py"),
     ],
 )
