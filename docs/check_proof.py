@@ -393,7 +393,8 @@ def require_sense(file):
     names = {name for one in file["assumptions"] for name in one}
     convex = file["solution"] and "quasi strong convexity" not in names
     of_g = any(one.get("class") == len(file["counts"]) for one in used(file))
-    assert not of_g or names <= OF_CHANGES, "at a solution of f + g this is not known of f"
+    grows = any(file.get("noise", {}).get(name, 0) > 0 for name in ("relative", "gap"))
+    assert not of_g or (names <= OF_CHANGES and not grows), "not known at a solution of f + g"
     for one in file["classes"]:
         assert one["mu"] < one["L"] > 0 <= one["omega"], "constants"
         assert 0 <= one["alpha"] <= 1, "constants"

@@ -141,8 +141,11 @@ class Channel:
         if mask is None or not self.catch_up:
             return mask
         xp = array_namespace(v)
-        has_it = any(v.shape == heard.shape and xp.all(v == heard) for heard in self._heard)
-        return mask & ~mask if has_it else None
+        known = [xp.all(v == heard, axis=(0, 1)) for heard in self._heard if v.shape == heard.shape]
+        if not known:
+            return None
+        lacking = self._known(~known[0][None, None, :])
+        return (mask | ~mask) & lacking
 
     def note_heard(self, v: Array) -> None:
         """Note the vector that was broadcast last."""
@@ -202,7 +205,12 @@ class Channel:
         rows = self._rows(s, members)
         ranks = self._ranks("ownership", outside)
         if is_numpy(ranks):
-            return self._known(np.ascontiguousarray(np.moveaxis(rows[ranks], 2, 1)))
+            chosen = rows[ranks]
+            if cohort is not None:
+                for run, count in enumerate(np.count_nonzero(cohort[:, 0, :], axis=0).tolist()):
+                    if count != members:
+                        chosen[:, run] = self._rows(s, count)[ranks[:, run]]
+            return self._known(np.ascontiguousarray(np.moveaxis(chosen, 2, 1)))
         taken = xp.take(rows, xp.reshape(ranks, (-1,)), axis=0)
         return self._known(xp.permute_dims(xp.reshape(taken, (*ranks.shape, -1)), (0, 2, 1)))
 

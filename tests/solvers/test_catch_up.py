@@ -1,18 +1,24 @@
 """Broadcasts counted for their cohort, as in papers, or for all clients, which must catch up."""
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from test_cohorts import QUADRATIC, fitted
 
 from certibit.cli import main
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean, where
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Method, Needs
 from certibit.solvers.processes.rank_loops import ServerLoop
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import Experiment
 
 N, D = QUADRATIC.n, QUADRATIC.d
 ROUNDS = 6
@@ -48,6 +54,41 @@ def test_planted_a_second_broadcast_that_is_counted_again_is_seen(monkeypatch):
     monkeypatch.setattr(Channel, "note_heard", lambda self, v: None)
     _, caught_up = runs("tamuna")
     assert caught_up.final("downlink_bits")[0] == 32 * 2 * D * ROUNDS
+
+
+@dataclass(frozen=True)
+class Model:
+    x: Array
+
+
+@dataclass(frozen=True)
+class Resting(Method):
+    """A method whose model stays what it is in half of the rounds, and draws owners of some."""
+
+    owning: bool = False
+    name: ClassVar[str] = "resting"
+    needs: ClassVar[Needs] = Needs()
+
+    def start(self, x, problem, channel):
+        return Model(x)
+
+    def communicate(self, s, problem, channel):
+        cohort, some = channel.cohort(3), channel.client_coins([0.7] * problem.n)
+        g = problem.grad(s.x)
+        owned = channel.ownership(2, some | cohort) if self.owning else cohort
+        x = s.x - 0.01 * mean(channel.send(g, owned))
+        return Model(channel.broadcast(where(channel.coin(0.5), x, s.x), cohort))
+
+
+@pytest.mark.parametrize("owning", [False, True])
+def test_a_run_depends_on_its_own_seed_only(owning):
+    experiment = Experiment.of(Resting(owning), QUADRATIC)
+    options = {"budget": Budget(rounds=20), "catch_up": True}
+    together = simulate(experiment, seeds=(5, 0, 3), **options)
+    for place, seed in enumerate((5, 0, 3)):
+        alone = simulate(experiment, seeds=(seed,), **options)
+        for name in ("gap", "uplink_bits", "downlink_bits"):
+            assert alone.final(name)[0] == pytest.approx(together.final(name)[place], rel=1e-12)
 
 
 def test_the_command_counts_so_and_processes_do_not(capsys):

@@ -212,8 +212,14 @@ def _check(method: Method, functions: FunctionClass) -> None:
             "with a solution only their differences from those there are known; give a class "
             "without a solution, or zeta = 0"
         )
-    for one in functions.assumptions if method.needs.composite and functions.has_solution else ():
-        if type(one).at is not Assumption.at:
+    if method.needs.composite and functions.has_solution:
+        known: list[Any] = [
+            one for one in functions.assumptions if type(one).at is not Assumption.at
+        ]
+        noise = functions.noise
+        if noise and (noise.relative or noise.gap):
+            known.append(noise)
+        for one in known:
             raise Refusal(
                 f"{one!r} is about f, and {method.name} minimises f + g, at whose solution it is "
                 "not known; take an assumption about changes of gradients, such as Similarity"
