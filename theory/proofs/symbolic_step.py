@@ -212,6 +212,11 @@ def _check(method: Method, functions: FunctionClass) -> None:
             "with a solution only their differences from those there are known; give a class "
             "without a solution, or zeta = 0"
         )
+    if method.needs.composite and method.needs.shared_minimiser:
+        raise Refusal(
+            f"{method.name} needs one minimiser of all f_i, and minimises f + g, whose solution is "
+            "another point; let its Needs say one of composite and shared_minimiser"
+        )
     if method.needs.composite and functions.has_solution:
         known: list[Any] = [
             one for one in functions.assumptions if type(one).at is not Assumption.at

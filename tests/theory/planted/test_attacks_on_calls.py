@@ -321,3 +321,19 @@ def test_what_is_known_of_f_at_its_solution_is_not_used_of_f_and_g(known):
     functions = FunctionClass(2, 0.5, 10.0, omega=1.0, **about)
     with pytest.raises(Refusal, match=r"is about f, and locodl minimises f \+ g"):
         certify_descent(LoCoDL(0.05, 0.5, 0.1, 0.5, 1.0), functions, measure="potential")
+
+
+class OfBoth(Stepping):
+    """Gradients of f and g that vanish at two points."""
+
+    needs: ClassVar[Needs] = Needs(shared_minimiser=True, composite=True)
+
+    def step(self, x, problem, channel):
+        g = mean(channel.send(problem.grad(x)))
+        return channel.broadcast(x - self.gamma * g - 0.5 * problem.grad_g(x))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_minimisers_of_f_are_not_those_of_f_and_g(n):
+    with pytest.raises(Refusal, match="whose solution is another point"):
+        certify(OfBoth(), FunctionClass(n, 1.0, 1.5))
