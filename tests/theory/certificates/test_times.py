@@ -20,7 +20,7 @@ TAKEN = {
     "locodl-both-ways": (ODD, (17, 0.07), (152, 0.96)),
     "5gcs-cc": (ODD, (23, 0.68), (108, 2.8)),
     "compressed-scaffnew": (FAR, (25, 0.1), (167, 0.57)),
-    "gradskip": (FAR, (17, 0.6), (137, 2.4)),
+    "gradskip": (FAR, (17, 1.5), (137, 2.4)),
     "scaffold": (ODD, (23, 0.19), (128, 1.32)),
     "tamuna": (FAR, (25, 0.1), (167, 0.61)),
     "scaffnew": (FAR, (17, 0.08), (195, 0.48)),

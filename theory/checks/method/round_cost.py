@@ -13,11 +13,11 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Every, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import advance, method_at
+from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.state import copied
 from certibit.solvers.total_bits import total_bits
-from certibit.theory.checks.channel.walk import with_pace
 from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 
@@ -68,6 +68,7 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
     schedule = method.schedule
     iterations = float(schedule.iterations if isinstance(schedule, Every) else 1 / schedule.p)
     channel, oracle = simulated_world(experiment)
+    shared = {name: getattr(oracle, name) for name in ("problem", "runs", "tape", "named")}
     state = method.start(channel.template, oracle, channel)
     first = channel.ledger
     begin = (
@@ -78,8 +79,8 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
 
     def spend(world: _CoinChannel, state: Any = state) -> NDArray[np.float64]:
         ledger = world.inner.ledger
-        shared = {name: getattr(oracle, name) for name in ("problem", "runs", "tape", "named")}
         counted = _CountedOnce(ledger=ledger, masks=world.masks, **shared)
+        state = copied(state)
         method.local_step(state, counted, world)
         local = float(ledger.gradients[0])
         method.communicate(state, counted, world)
@@ -88,11 +89,17 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
             gradients = np.nan
         return np.array([ledger.uplink_bits[0], ledger.downlink_bits[0], gradients]) / n
 
+    def after(state: Any) -> Any:
+        world = fresh(())
+        counted = _CountedOnce(ledger=world.inner.ledger, masks=world.masks, **shared)
+        state = method.local_step(copied(state), counted, world)
+        return method.communicate(state, counted, world)
+
     def fresh(script: Sequence[int], seed: int = 0) -> _CoinChannel:
         return _CoinChannel(simulated_world(experiment, [seed])[0], script)
 
     up, down, gradients = sum(probability * cost for probability, cost in outcomes(spend, fresh))
-    states = [*_other_states(experiment, state, channel, oracle), state, state]
+    states = [second := after(state), after(second), *_with_other_flags(state), state, state]
     for seed, other in enumerate(states, start=1):
         pairs = outcomes(partial(spend, state=other), partial(fresh, seed=seed))
         if not np.allclose(sum(p * cost[:2] for p, cost in pairs), (up, down), rtol=1e-9):
@@ -103,17 +110,11 @@ def round_cost(experiment: ConvexExperiment) -> RoundCost:
     return RoundCost(float(up), float(down), iterations, float(gradients), begin)
 
 
-def _other_states(
-    experiment: ConvexExperiment, state: Any, channel: Channel, oracle: Oracle
-) -> Iterator[Any]:
-    """Yield the states after a few rounds, and the first one with other flags."""
+def _with_other_flags(state: Any) -> Iterator[Any]:
+    """Yield a state with all flags true, and with all flags false."""
     flags = {name: x for name, x in vars(state).items() if x.dtype == bool}
     for value in (True, False) if flags else ():
         yield replace(state, **{name: np.full(x.shape, value) for name, x in flags.items()})
-    paced = with_pace(channel, Every())
-    for iteration in (1, 2):
-        state, _ = advance(experiment.method, state, oracle, paced, iteration)
-        yield state
 
 
 class _CoinChannel(Scripted):
