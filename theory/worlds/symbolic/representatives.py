@@ -112,7 +112,8 @@ class Representatives:
         """Whether a step on numbers depends on what was done before it, beside the state."""
         first, again, lent = self.start(), list[Any](), list[Any]()
         for begun, _ in starts(self.method, self.layout.n, self.counts):
-            lent += self._shown(self.functions), self._channel(0, begun.script)
+            channel = _Channel(self, 0, begun.script, begun.degree)
+            lent += self._shown(self.functions), self._shown(channel)
             self._start(*lent[-2:])
             for one in lent:
                 one.over = True
@@ -254,8 +255,15 @@ class _Functions(ExactGradients):
 class _Channel(OrbitChannel):
     """The messages of one outcome, each feature multiplied by a gain of its own."""
 
-    def __init__(self, world: Representatives, seed: int, script: Sequence[int]) -> None:
-        super().__init__(world.layout.n, script, world.counts, degree=world.orbit.degree)
+    def __init__(
+        self,
+        world: Representatives,
+        seed: int,
+        script: Sequence[int],
+        degree: int | None = None,
+    ) -> None:
+        degree = world.orbit.degree if degree is None else degree
+        super().__init__(world.layout.n, script, world.counts, degree=degree)
         self.world = world
         self.rng = np.random.default_rng(seed)
 
