@@ -138,8 +138,8 @@ class FunctionClass:
             )
         for one in self.classes:
             kept = self.mu <= one.mu and one.L <= self.L and one.omega <= self.omega
-            if self.alpha is not None and one.alpha is not None:
-                kept = kept and self.alpha <= one.alpha
+            if self.alpha is not None and self.bias is None:
+                kept = kept and one.alpha is not None and self.alpha <= one.alpha
             if not kept:
                 raise Refusal(
                     f"{one!r} is not in the class with mu = {self.mu:g}, L = {self.L:g}, omega = "

@@ -216,9 +216,16 @@ class Premises:
         states = [self._at_start(orbit) for orbit in starts_of(self.exact.inner, self.counts)]
         if self.given.has_solution:
             states.append(self._at_rest())
-        holds = [[not any(part.any() for part in rows) for rows in state] for state in states]
+        holds = [[not _any(rows) for rows in state] for state in states]
         held = [k for k, hold in enumerate(zip(*holds, strict=True)) if all(hold)]
         steps = [step for pattern in self.patterns for step in self._steps(pattern)]
+        # Of flags at rest nothing is used that depends on flags: it may hold where few clients have
+        # others, and not where all have them.
+        held = [
+            k
+            for k in held
+            if all(_equal(now[k], rest[k]) or not _any(rest[k]) for now, _, rest, _ in steps)
+        ]
         kept = [(before, then) for before, *states, _ in steps for then in states]
         held = really_kept(kept, held)
         if any(not _follow(rows, before, held) for before, *_, apart in steps for rows in apart):
@@ -486,6 +493,14 @@ def really_kept(steps: Sequence[Step], held: Sequence[int]) -> list[int]:
         if left == held:
             return held
         held = left
+
+
+def _equal(rows: Groups, others: Groups) -> bool:
+    return len(rows) == len(others) and all(map(np.array_equal, rows, others))
+
+
+def _any(rows: Groups) -> bool:
+    return any(part.any() for part in rows)
 
 
 def _follow(rows: Groups, before: Sequence[Groups], held: Sequence[int]) -> bool:

@@ -228,13 +228,51 @@ def test_who_is_not_active_in_a_local_solve_gets_no_gradient():
 
 @pytest.mark.parametrize(
     "worse",
-    [{"omega": 99.0}, {"L": 11.0}, {"mu": 0.5}, {"alpha": 0.1}],
-    ids=lambda worse: next(iter(worse)),
+    [{"omega": 99.0}, {"L": 11.0}, {"mu": 0.5}, {"alpha": 0.1}, {"alpha": None}],
+    ids=str,
 )
 def test_no_class_of_clients_is_worse_than_the_whole(worse):
-    one = ClientClass(**{"count": 4, "mu": 1.0, "L": 10.0, **worse})
+    one = ClientClass(**{"count": 4, "mu": 1.0, "L": 10.0, "alpha": 0.5, **worse})
     with pytest.raises(Refusal, match=r"is not in the class .*; take FunctionClass.of_classes"):
         FunctionClass(4, 1.0, 10.0, alpha=0.5, classes=(one,))
+
+
+@dataclass(frozen=True)
+class Done:
+    x: Array
+    h: Array
+    done: Array
+
+
+@dataclass(frozen=True)
+class OfTheStepBefore(Method):
+    """Gradient descent with the gradient of the step before; a flag says that one was done."""
+
+    gamma: float = 0.15
+    name: ClassVar[str] = "of the step before"
+    needs: ClassVar[Needs] = Needs()
+
+    def start(self, x, problem, channel):
+        return Done(x, problem.grad(x), ~everyone(copies(x, problem.n)))
+
+    def communicate(self, s, problem, channel):
+        g = channel.send(problem.grad(s.x))
+        x = channel.broadcast(s.x - self.gamma * mean(s.h))
+        return Done(x, g, s.done | everyone(g))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10])
+def test_what_holds_where_a_flag_is_down_is_not_used_where_all_are_up(n):
+    """On L x^2/2 the delayed gradient diverges for gamma L > 1."""
+    assert certify(OfTheStepBefore(), FunctionClass(n, 1.0, 10.0)).factor > 1.2
+    slow = certify(OfTheStepBefore(0.03), FunctionClass(n, 1.0, 10.0)).factor
+    assert slow >= delayed(0.03, 1.0, 10.0) * (1 - 1e-9)
+
+
+def delayed(gamma, mu, L):
+    """The square of the largest root of r^2 - r + gamma h, at the ends of the curvatures."""
+    roots = (np.roots([1.0, -1.0, gamma * h]) for h in (mu, L))
+    return max(float(np.max(np.abs(r))) for r in roots) ** 2
 
 
 @dataclass(frozen=True)
