@@ -26,7 +26,8 @@ from faults_of_proofs import PROOF_FAULTS
 from faults_of_samples import SAMPLE_FAULTS
 from planting import Fault, fault, planted, texts
 
-from certibit.cli.words.places import add_place, read_place
+from certibit.cli.words.places import places, read_place
+from certibit.cli.words.plain_options import add_options
 from certibit.figures.pool import Call, in_file, results
 from certibit.theory.catalogue.catalogue import CARDS, METHODS, SHARED_MINIMISER
 from certibit.theory.formulas.coupling import best_coupling
@@ -253,7 +254,7 @@ def main(words: list[str]) -> None:
     """Record the catchers, and write and print the table; the jobs are done where it is said."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    add_place(parser)
+    add_options(parser, places())
     chosen = parser.parse_args(words)
     chosen.folder.mkdir(parents=True, exist_ok=True)
     place, here = read_place(chosen, chosen.folder), str(Path(__file__).resolve())
