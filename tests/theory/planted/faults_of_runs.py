@@ -27,8 +27,8 @@ RUN_FAULTS = [
         "masks not permuted",
         "solvers.simulation.channel",
         (
-            "np.moveaxis(rows[ranks], 2, 1)",
-            "np.moveaxis(rows[np.sort(ranks, axis=0)], 2, 1)",
+            "chosen = rows[ranks]",
+            "chosen = rows[np.sort(ranks, axis=0)]",
         ),
         on="compressed-scaffnew",
         rule="best",
