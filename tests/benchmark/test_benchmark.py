@@ -72,7 +72,9 @@ def test_the_demo_is_measured_and_figures_if_they_are_asked_for(words, made, tmp
 
 def test_a_record_of_another_version_is_told_and_set_aside(tmp_path):
     write_record(tmp_path / "1.json", {"date": "2026-01-01", "ratios": []})
-    with pytest.warns(UserWarning, match=r"'commit' is a req.* set aside as 1\.json\.damaged"):
+    with pytest.warns(
+        UserWarning, match=r"KeyError\('commit'\)\); it is set aside as 1\.json\.damaged"
+    ):
         assert last(tmp_path) is None
 
 

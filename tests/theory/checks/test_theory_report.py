@@ -77,7 +77,7 @@ def test_rows_count_what_is_received_by_its_weight(monkeypatch):
 
 @pytest.mark.long
 def test_command(monkeypatch, capsys, tmp_path, examined):
-    monkeypatch.setattr("certibit.cli.commands.theory.results", lambda calls, processes: examined)
+    monkeypatch.setattr("certibit.cli.commands.results.results", lambda calls, processes: examined)
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -95,7 +95,7 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
     monkeypatch.setattr(
-        "certibit.cli.commands.theory.results", lambda calls, processes: [[ROW, wrong]]
+        "certibit.cli.commands.results.results", lambda calls, processes: [[ROW, wrong]]
     )
     assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
