@@ -121,7 +121,13 @@ class CohortChannel:
         return CohortArray(self.crowd, rows, None, True).drawn()
 
     def cohort(self, m: int) -> CohortArray:
-        """Draw a uniformly random set of m clients, unless it is drawn already; (n, 1, 1) bool."""
+        """Draw a uniformly random set of m clients, unless it is drawn already; (n, 1, 1) bool.
+
+        Raises
+        ------
+        Refusal
+            If it is the second one that a method draws in a round.
+        """
         if self.crowd.asked and m < self.n:
             raise Refusal(
                 f"a second cohort of {m} clients is drawn in a round; with by_cohort there is one, "

@@ -18,6 +18,11 @@ class Crowd:
     ----------
     n : int
         Number of clients.
+
+    Attributes
+    ----------
+    asked : bool
+        Whether the method has drawn the cohort of the round.
     """
 
     def __init__(self, n: int) -> None:

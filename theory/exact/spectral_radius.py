@@ -41,7 +41,7 @@ def spectral_radius(matrix: Matrix, start: Matrix | None = None) -> float:
     if start is not None:
         seen = np.abs(left.conj().T @ start) > SEEN * np.linalg.norm(start)
     if not seen.any():
-        return 0.0  # nothing is known of it
+        return 0.0
     largest = values[seen][np.argmax(np.abs(values[seen]))]
     triangle, turn = scipy.linalg.schur(matrix, output="complex")
     here = np.diag(triangle)

@@ -66,7 +66,7 @@ class Scripted:
         return copy_of(v) if mask is None else mask * v
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        """Return v, or of a mask for all clients that was not drawn here what it sends."""
+        """Return v; by a mask of the method's own for all clients, only the entries of the mask."""
         own = mask is not None and mask.shape[0] == 1 and is_numpy(mask) and not is_common(mask)
         return masked(mask, v) if own else copy_of(v)
 

@@ -224,7 +224,7 @@ def test_what_is_forged_of_local_steps_is_refused(forge):
 def any_vector(about):
     """An inequality of local steps that says |w|^2 <= 0 of a vector w."""
     nothing = nothing_like(about)
-    steps = {"share": "0", "ridge": "1", "pull": "0", "size": "1", "number": "1", "ratio": "0"}
+    steps = {"share": "0", "ridge": "1", "pull": "0", "size": "1", "number": 1, "ratio": "0"}
     steps |= {"to": [0], "from": [0], "end": nothing}
     one = {"multiplier": "1000", "class": 0, "steps": steps, "vector": nothing, "error": about}
     return {"unknown": one, "met": one | {"steps": steps | {"end": about}}}

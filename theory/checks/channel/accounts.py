@@ -30,8 +30,9 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
     outside the cohort that was drawn send nothing. Where the server has received the same, what
     is sent next must have the same shape and the same masks, whatever the gradients are: what
-    depends on them has to be in a message. The value is the number of bits and gradients by which
-    the ledger is wrong, plus the number of other errors.
+    depends on them has to be in a message. Gradients of clients that were not asked for theirs may
+    not be used, and local steps send nothing. The value is the number of bits and gradients by
+    which the ledger is wrong, plus the number of other errors.
     """
     channel, oracle = simulated_world(experiment, [seed])
     calls: list[_Call] = []

@@ -63,7 +63,7 @@ def watched(name: str) -> Iterator[None]:
 
 
 def noted(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a method may ask of what a call is given, in this call alone.
+    """Return a question that a method may ask an object only in the call that is given it.
 
     A refusal counts even if the method catches it.
     """

@@ -173,8 +173,8 @@ class Representatives:
 class _InNumbers:
     """Functions or messages of opaque vectors, for arrays of all clients.
 
-    Functions that are not ``solved`` do not show their solution, as in runs. What is asked for when
-    the call that got them is ``over``, they were ``kept`` for.
+    Functions that are not ``solved`` do not show their solution, as in runs. If anything is asked
+    of an object after the call that got it is ``over``, the method has ``kept`` it.
     """
 
     def __init__(self, inner: Any, layout: ClientRows, solved: bool) -> None:
