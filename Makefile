@@ -87,10 +87,10 @@ smoke-oldest: .venv-oldest/installed
 	PYTHONWARNINGS=error $(OLDEST)/certibit compare quadratic:d=10@3 gd diana+rand-k:1
 	PYTHONWARNINGS=error $(OLDEST)/certibit check quadratic:d=10@3 diana rand-k:1
 
-# The tests of MPI, SLURM and Dask; what is missing is named, and nothing is installed.
+# The tests of SLURM and Dask; what is missing is named, and nothing is installed.
 test-cluster:
 	@$(BIN)/python tests/figures/missing_for_clusters.py
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet tests/solvers/test_processes.py tests/figures/test_places.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet tests/figures/test_places.py
 
 # The fuzzers with 100 times as many inputs as in `make test`.
 fuzz: .venv/installed-dev

@@ -46,7 +46,7 @@ LEVELS = [
     ["solvers.simulation"],
     ["solvers.fast", "solvers.device", "solvers.deep"],
     ["solvers.runs"],
-    ["solvers.processes", "solvers.cohorts"],
+    ["solvers.cohorts"],
     ["solvers.store"],
     ["theory.assumptions"],
     ["theory", "theory.cones"],
@@ -114,7 +114,6 @@ EXTENSIONS = {
             "solvers.runs.grid",
         ),  # many jobs at once
     ],
-    "processes": ["solvers.processes"],
     "deep": ["data.deep", "solvers.deep", "figures.deep"],
     "cohorts": ["solvers.cohorts"],
     "estimator": ["certibit.estimator"],

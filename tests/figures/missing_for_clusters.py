@@ -5,9 +5,8 @@ import shutil
 import sys
 from pathlib import Path
 
-PACKAGES = {"mpi4py": "mpi", "distributed": "cluster", "submitit": "cluster"}
-PROGRAMS = {"mpirun": "pip install mpich, or apt-get install openmpi-bin",
-            "sinfo": "apt-get install slurm-wlm munge, and a cluster"}  # fmt: skip
+PACKAGES = {"distributed": "cluster", "submitit": "cluster"}
+PROGRAMS = {"sinfo": "apt-get install slurm-wlm munge, and a cluster"}
 
 
 def missing():

@@ -10,11 +10,9 @@ from test_cohorts import QUADRATIC, fitted
 
 from certibit.cli import main
 from certibit.data.arrays import Array
-from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean, where
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method, Needs
-from certibit.solvers.processes.rank_loops import ServerLoop
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.channel import Channel
@@ -91,13 +89,10 @@ def test_a_run_depends_on_its_own_seed_only(owning):
             assert alone.final(name)[0] == pytest.approx(together.final(name)[place], rel=1e-12)
 
 
-def test_the_command_counts_so_and_processes_do_not(capsys):
+def test_the_command_counts_so(capsys):
     words = ["run", "breast-cancer@9", "scaffold", "--set", "m=3", "--rounds", "4", "--seeds", "1"]
     bits = []
     for more in ([], ["--catch-up"]):
         assert main([*words, "--json", *more]) == 0
         bits.append(json.loads(capsys.readouterr().out)["runs"][0]["downlink_bits"])
     assert bits[1] == pytest.approx(3 * bits[0])
-    wishes = type("Wishes", (), {"catch_up": True})
-    with pytest.raises(Refusal, match="leave catch_up or --mpi out"):
-        ServerLoop(None, None, (0,), wishes, wire=True)

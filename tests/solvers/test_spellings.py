@@ -14,7 +14,6 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.method import WithProbability
-from certibit.solvers.processes.rank_array import Share
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.worlds.outcomes import Scripted
@@ -262,57 +261,6 @@ def test_by_cohort_a_spelling_is_the_same_or_refused(spelling):
     found, _ = traced(ByCohort(spelling, 0), "small", 1, 2, by_cohort=True)
     for name in right.keys() - {"lyapunov"}:
         np.testing.assert_allclose(found[name], right[name], rtol=1e-10, atol=1e-12, err_msg=name)
-
-
-def of_rank(rank, whole, received):
-    """Return an array of the second of two processes, or of the first, which is the server."""
-    share = Share.of(4, rank, 2)
-    rows = whole if received and share.serves else share.rows(whole)
-    return share.array(rows.copy(), received)
-
-
-@pytest.mark.parametrize("rank", [0, 1])
-@pytest.mark.parametrize("known", [*product((False, True), repeat=2)], ids=str)
-def test_over_processes_what_is_written_is_of_the_same_clients(rank, known):
-    """Written in place, with out, and by entries: as one process does, or refused."""
-    one, two = np.random.default_rng(0).standard_normal((2, 4, 3, 2))
-
-    def plus(y, z):
-        y += z
-
-    def by_entries(y, z):
-        y[:, ::2] = z[:, ::2]
-
-    for write in (plus, by_entries, lambda y, z: np.multiply(y, z, out=y)):
-        y, z = (of_rank(rank, x, of) for x, of in zip((one, two), known, strict=True))
-        expected, alias = one.copy(), y[...]
-        write(expected, two)
-        if known == (True, False):
-            with pytest.raises(Refusal, match="that were not sent are written into"):
-                write(y, z)
-            continue
-        write(y, z)
-        for found in (y, alias):
-            np.testing.assert_array_equal(
-                *map(np.asarray, (found, of_rank(rank, expected, known[0])))
-            )
-
-
-@pytest.mark.parametrize("key", [0, -1, slice(0, 1), np.array([0]), np.ones(2, bool), (1, 2, 0)])
-def test_over_processes_no_client_is_asked_for_alone(key):
-    y = of_rank(1, np.ones((4, 3, 2)), False)
-    with pytest.raises(Refusal, match="of a vector are asked for; over processes"):
-        y[key]
-    with pytest.raises(Refusal, match="of a vector are asked for; over processes"):
-        y[key] = 0.0
-
-
-@pytest.mark.parametrize("known", [False, True])
-def test_over_processes_functions_that_write_are_refused(known):
-    y = of_rank(0, np.ones((4, 3, 2)), known)
-    for write in (np.copyto, lambda y, z: np.put_along_axis(y, np.zeros((2, 1, 2), int), 0.0, 1)):
-        with pytest.raises(Refusal, match="writes into its argument"):
-            write(y, 0 * y)
 
 
 def test_every_step_goes_somewhere():

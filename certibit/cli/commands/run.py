@@ -1,9 +1,7 @@
 """The command ``run``: run one method on one problem."""
 
 import argparse
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from certibit.cli.words import options
 from certibit.cli.words.plain_options import JSON, print_json
@@ -12,9 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.tables import cost_table, describe, describe_endings, summary
 from certibit.solvers.libraries import LIBRARIES
-from certibit.solvers.registry import extension
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.covered_run import require_theorem
 
@@ -24,9 +20,6 @@ _FINEST = 1e-30
 
 def run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print the cost of each accuracy."""
-    if chosen.mpi and chosen.by_cohort:
-        raise Refusal("--by-cohort is of one process; leave it or --mpi out")
-    ranks = _ranks() if chosen.mpi else None
     _require_fine(chosen)
     weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
     card, experiment = options.read_experiment(chosen)
@@ -35,48 +28,25 @@ def run_method(chosen: argparse.Namespace) -> None:
     if chosen.bits is not None:
         budget = replace(options.read_limits(chosen), bits=chosen.bits)
     require_theorem(card, experiment, strict=chosen.strict)
-    shared = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire or chosen.mpi}
+    shared = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire}
     shared |= {"by_cohort": chosen.by_cohort, "catch_up": chosen.catch_up}
 
-    def work(simulated: Callable[..., Trace]) -> Trace:
-        library = "numpy" if chosen.mpi else chosen.library
-        with progress_bar(experiment.method.name) as progress:
-            some: dict[str, Any] = {**shared, "library": library, "progress": progress}
-            if chosen.store is None:
-                return simulated(experiment, **some)
-            return Store(chosen.store).trace(experiment, simulated=simulated, **some)
-
-    if ranks is None:
-        trace = work(simulate)
-    else:
-        trace = ranks.simulated(experiment, work, seeds=chosen.seeds)
-        if trace is None:
-            return
+    with progress_bar(experiment.method.name) as progress:
+        shared |= {"library": chosen.library, "progress": progress}
+        run = simulate if chosen.store is None else Store(chosen.store).trace
+        trace = run(experiment, **shared)
     if clock is not None:
         trace = trace.timed(clock)
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:
-        told = summary(experiment, trace, accuracies, weight, measure)
-        if ranks is not None:
-            told["mpi"] = ranks.moved
-        print_json(told)
+        print_json(summary(experiment, trace, accuracies, weight, measure))
         return
     print(for_terminal(lambda: describe(experiment)), end="\n\n")
     print(for_terminal(lambda: cost_table(trace, accuracies, weight, measure)))
     endings = describe_endings(trace)
     if endings:
         print("\n" + for_terminal(lambda: endings))
-    if ranks is not None:
-        print("\n" + for_terminal(lambda: ranks.sentence))
-
-
-def _ranks() -> Any:
-    """Return the processes of MPI, of which only the first prints."""
-    processes = extension("certibit.solvers.processes.mpi_run")
-    if processes is None:
-        raise Refusal("this copy of certibit has no solvers/processes; leave --mpi out")
-    return processes.processes_of_mpi()
 
 
 def _require_fine(chosen: argparse.Namespace) -> None:
@@ -96,7 +66,6 @@ PROBLEM  such as a5a@87 or /path/to/file@20
 {options.DOWNLINK_WEIGHT}
 {options.network_options()}
 --wire  encode every message as bytes and decode it
---mpi  send the encoded messages between the processes of mpirun
 --by-cohort  for very many clients: compute and hold in memory only those of the cohort
 --catch-up  count every broadcast for all clients: those outside the cohort receive it later
 --store FOLDER:folder  store the trace; a run that was interrupted continues from there

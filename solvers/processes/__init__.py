@@ -1,1 +1,0 @@
-"""One run over several processes: the clients are divided, and the encoded messages travel."""
