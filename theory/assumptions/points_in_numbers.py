@@ -13,77 +13,77 @@ Points = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Amounts:
+class _Amounts:
     """The values of an inequality at R points, and the sums of the sizes of its terms; (R,)."""
 
     values: Points
     sizes: Points
 
-    def __add__(self, other: "Amounts") -> "Amounts":
-        return Amounts(self.values + other.values, self.sizes + other.sizes)
+    def __add__(self, other: "_Amounts") -> "_Amounts":
+        return _Amounts(self.values + other.values, self.sizes + other.sizes)
 
-    def __sub__(self, other: "Amounts") -> "Amounts":
+    def __sub__(self, other: "_Amounts") -> "_Amounts":
         return self + -1 * other
 
-    def __rmul__(self, factor: float) -> "Amounts":
-        return Amounts(factor * self.values, abs(factor) * self.sizes)
+    def __rmul__(self, factor: float) -> "_Amounts":
+        return _Amounts(factor * self.values, abs(factor) * self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
-class ClientNumbers:
+class _ClientNumbers:
     """A vector of every client at R points, (n, d, R), or one of all, (1, d, R)."""
 
     vectors: Points
 
-    def __add__(self, other: "ClientNumbers") -> "ClientNumbers":
-        return ClientNumbers(self.vectors + other.vectors)
+    def __add__(self, other: "_ClientNumbers") -> "_ClientNumbers":
+        return _ClientNumbers(self.vectors + other.vectors)
 
-    def __sub__(self, other: "ClientNumbers") -> "ClientNumbers":
-        return ClientNumbers(self.vectors - other.vectors)
+    def __sub__(self, other: "_ClientNumbers") -> "_ClientNumbers":
+        return _ClientNumbers(self.vectors - other.vectors)
 
-    def __rmul__(self, factor: float) -> "ClientNumbers":
-        return ClientNumbers(factor * self.vectors)
+    def __rmul__(self, factor: float) -> "_ClientNumbers":
+        return _ClientNumbers(factor * self.vectors)
 
-    def mean(self) -> "ClientNumbers":
+    def mean(self) -> "_ClientNumbers":
         """Return the mean over the clients."""
-        return ClientNumbers(self.vectors.mean(axis=0, keepdims=True))
+        return _ClientNumbers(self.vectors.mean(axis=0, keepdims=True))
 
-    def square(self) -> Amounts:
+    def square(self) -> _Amounts:
         """Return (1/n) sum_i |v_i|^2."""
         return self.dot(self)
 
-    def dot(self, other: "ClientNumbers") -> Amounts:
+    def dot(self, other: "_ClientNumbers") -> _Amounts:
         """Return (1/n) sum_i <v_i, w_i>."""
         products = self.vectors * other.vectors
-        return Amounts(*(x.sum(axis=1).mean(axis=0) for x in (products, np.abs(products))))
+        return _Amounts(*(x.sum(axis=1).mean(axis=0) for x in (products, np.abs(products))))
 
 
 @dataclass(frozen=True, eq=False)
-class NumericPoints:
+class _NumericPoints:
     """R points of a problem, as an assumption sees them."""
 
-    point: ClientNumbers
-    gradients: ClientNumbers
-    value: Amounts
-    unit: Amounts
+    point: _ClientNumbers
+    gradients: _ClientNumbers
+    value: _Amounts
+    unit: _Amounts
 
     @classmethod
-    def of(cls, problem: Problem, x: Points, assumption: Assumption) -> "NumericPoints":
+    def of(cls, problem: Problem, x: Points, assumption: Assumption) -> "_NumericPoints":
         """Return points (1, d, R), less the solution if the assumption is about one."""
         gradients, gap = np.asarray(problem.grad(x)), np.asarray(problem.gap(x))
         if assumption.needs_solution:
             x, gradients = x - problem.x_star, gradients - problem.grad_star
         one = np.ones(x.shape[2])
-        vectors = ClientNumbers(x), ClientNumbers(gradients)
-        return cls(*vectors, Amounts(gap, np.abs(gap)), Amounts(one, one))
+        vectors = _ClientNumbers(x), _ClientNumbers(gradients)
+        return cls(*vectors, _Amounts(gap, np.abs(gap)), _Amounts(one, one))
 
 
-def amounts(assumption: Assumption, problem: Problem, x: Points, y: Points) -> list[Amounts]:
+def amounts(assumption: Assumption, problem: Problem, x: Points, y: Points) -> list[_Amounts]:
     """Return what an assumption says is at least 0 at points x and y, (1, d, R), and between them.
 
     Nothing of what it does not state.
     """
-    first, second = (NumericPoints.of(problem, z, assumption) for z in (x, y))
+    first, second = (_NumericPoints.of(problem, z, assumption) for z in (x, y))
     found: list[Any] = [
         assumption.at(first),
         assumption.at(second),

@@ -45,7 +45,7 @@ BEST = 5
 """Default number of offers that are certified, or measured."""
 
 
-def descent_offers(
+def _descent_offers(
     problem: Any, cards: Iterable[Card], compressors: Iterable[Compressor], target: float
 ) -> tuple[Offer, ...]:
     """Return the offers of all methods, rules and compressors with a theorem about descents.
@@ -241,7 +241,7 @@ def plan(
         if compressors is None
         else [compressor(each) if isinstance(each, str) else each for each in compressors]
     )
-    look: Any = offers if measure == "gap" else descent_offers
+    look: Any = offers if measure == "gap" else _descent_offers
     found: tuple[Offer, ...] = look(problem, cards, sent, target)
     if not found:
         raise Refusal(

@@ -87,7 +87,7 @@ def certify_clipped(
     start = perf_counter()
     if growth not in ("best", "any-direction", "lemma-5"):
         raise Refusal(f"growth = {growth!r} is none; take best, any-direction or lemma-5")
-    found, measure = measured_regimes(method, functions)
+    found, measure = _measured_regimes(method, functions)
     noise_factor = _noise(found, functions, growth)
     noise = noise_factor * rational(functions.sigma) ** 2
     bounded = [_bounded(one, functions, growth) for one in found]
@@ -109,7 +109,7 @@ def certify_clipped(
     )
 
 
-def measured_regimes(
+def _measured_regimes(
     method: Method, functions: RelaxedFunctions
 ) -> tuple[list[Regime], SlopeMeasure]:
     """Return the regimes of a method and the measure M, at the kink of which they are cut.

@@ -37,14 +37,14 @@ AGREES = 1e-9
 
 
 @dataclass(frozen=True)
-class AttainedDecrease:
+class _AttainedDecrease:
     """The smallest (f(x) - f(x+))/M that was measured, and the |grad f(x)| where it was."""
 
     c: float
     slope: float
 
 
-def extremal_problem(functions: RelaxedFunctions, slopes: np.ndarray) -> Multiples:
+def _extremal_problem(functions: RelaxedFunctions, slopes: np.ndarray) -> Multiples:
     """Return f_i = f, with f'' = L0 + L1 |f'| on the real line, from points with given |f'|.
 
     Its runs start at x with |f'(x)| = ``slopes``, (R,).
@@ -60,13 +60,13 @@ def extremal_problem(functions: RelaxedFunctions, slopes: np.ndarray) -> Multipl
 
 def attained_decrease(
     method: Method, functions: RelaxedFunctions, measure: SlopeMeasure
-) -> AttainedDecrease:
+) -> _AttainedDecrease:
     """Run one step, without noise, on the extremal function from many points.
 
     No c above the result is true.
     """
     slopes = float(measure.kink) * np.logspace(-3, 3, SLOPES)
-    problem = extremal_problem(functions, slopes)
+    problem = _extremal_problem(functions, slopes)
     experiment = Experiment.of(method, problem)
     channel, oracle = simulated_world(experiment, seeds=range(SLOPES))
     before = channel.template
@@ -74,7 +74,7 @@ def attained_decrease(
     fallen = problem.gap(before) - problem.gap(method.model(state))
     ratios = fallen / [measure.at(slope) for slope in slopes]
     worst = int(np.argmin(ratios))
-    return AttainedDecrease(float(ratios[worst]), float(slopes[worst]))
+    return _AttainedDecrease(float(ratios[worst]), float(slopes[worst]))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class ClippedAccount:
     published: PublishedStep | None
     certificate: ClippedCertificate
     lemma_5: float
-    attained: AttainedDecrease | None
+    attained: _AttainedDecrease | None
     largest: float
     best: float
     best_c: float

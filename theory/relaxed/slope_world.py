@@ -52,7 +52,7 @@ class _Lazy(Opaque):
 
 
 @dataclass(frozen=True)
-class LengthOf:
+class _LengthOf:
     """The norm of a vector with noise."""
 
     vector: Parts
@@ -105,7 +105,7 @@ class SlopeVector(_Lazy):
 
         def quotient() -> Parts:
             below, own = by(), self.value
-            if not isinstance(below, LengthOf):
+            if not isinstance(below, _LengthOf):
                 return own.combined(1 / RationalFunction.of(below), Parts({}, {}), 0)
             if below.vector != own:
                 self._refuse("divides by the norm of another vector, which has noise")
@@ -145,7 +145,7 @@ class SlopeNumber(_Lazy):
 
         def calculated() -> RationalFunction:
             pair = self.value, by()
-            if any(isinstance(one, LengthOf) for one in pair):
+            if any(isinstance(one, _LengthOf) for one in pair):
                 self._refuse("calculates with the norm of a vector that has noise")
             return operate(*pair)
 
@@ -173,30 +173,30 @@ class SlopeNumber(_Lazy):
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def _compared(self, other: Any, sign: int, equal: bool) -> "SlopeMask":
+    def _compared(self, other: Any, sign: int, equal: bool) -> "_SlopeMask":
         by = _scalar(self, other)
 
         def decided() -> bool | PerClient:
             mine, theirs = self.value, by()
-            if isinstance(theirs, LengthOf):
+            if isinstance(theirs, _LengthOf):
                 self._refuse("compares two norms of vectors that have noise")
-            if not isinstance(mine, LengthOf):
+            if not isinstance(mine, _LengthOf):
                 found = sign * self._world.sign(RationalFunction.of(mine - theirs))
                 return found > 0 or (equal and not found)
             return _noisy(self._world, mine.vector, theirs, sign, equal)
 
-        return SlopeMask(self._world, decided)
+        return _SlopeMask(self._world, decided)
 
-    def __gt__(self, other: Any) -> "SlopeMask":
+    def __gt__(self, other: Any) -> "_SlopeMask":
         return self._compared(other, 1, False)
 
-    def __ge__(self, other: Any) -> "SlopeMask":
+    def __ge__(self, other: Any) -> "_SlopeMask":
         return self._compared(other, 1, True)
 
-    def __lt__(self, other: Any) -> "SlopeMask":
+    def __lt__(self, other: Any) -> "_SlopeMask":
         return self._compared(other, -1, False)
 
-    def __le__(self, other: Any) -> "SlopeMask":
+    def __le__(self, other: Any) -> "_SlopeMask":
         return self._compared(other, -1, True)
 
 
@@ -225,7 +225,7 @@ def _noisy(world: SlopeWorld, v: Parts, limit: Any, sign: int, equal: bool) -> b
     return world.answer({*v.mean} - {G})
 
 
-class SlopeMask(_Lazy):
+class _SlopeMask(_Lazy):
     """The answer of a comparison."""
 
     WORD = "the answer of a comparison"
@@ -233,12 +233,12 @@ class SlopeMask(_Lazy):
     def __init__(self, world: SlopeWorld, make: Callable[[], bool | PerClient]) -> None:
         self._world, self._make = world, make
 
-    def __invert__(self) -> "SlopeMask":
+    def __invert__(self) -> "_SlopeMask":
         def inverted() -> bool | PerClient:
             one = self.value
             return replace(one, above=not one.above) if isinstance(one, PerClient) else not one
 
-        return SlopeMask(self._world, inverted)
+        return _SlopeMask(self._world, inverted)
 
 
 def _scalar(owner: _Lazy, x: Any) -> Callable[[], Any]:
@@ -281,7 +281,7 @@ class _Squares(Opaque):
                 if v.mean or v.own[G] != RationalFunction.of(1):
                     vector._refuse("takes the norm of a gradient of one client and of others")
             if others or G in v.own:
-                return LengthOf(v)
+                return _LengthOf(v)
             scale = v.mean.get(G, ZERO)
             return SLOPE * scale * (world.sign(scale) if scale else 1)
 
@@ -303,7 +303,7 @@ class _Namespace:
     @staticmethod
     def where(mask: Any, yes: Any, no: Any) -> Any:
         opaque = yes if isinstance(yes, _Lazy) else no
-        if not isinstance(mask, SlopeMask) or not isinstance(opaque, SlopeVector | SlopeNumber):
+        if not isinstance(mask, _SlopeMask) or not isinstance(opaque, SlopeVector | SlopeNumber):
             opaque._refuse("chooses by what is no comparison of norms")
         world = opaque._world
         if isinstance(opaque, SlopeVector):

@@ -73,7 +73,7 @@ class Combination:
 
 
 @dataclass(frozen=True)
-class Flag:
+class _Flag:
     """A field of bool, which stays as it was at the start; (n, 1, 1) or (n, d, 1)."""
 
     values: NDArray[np.bool_]
@@ -89,7 +89,7 @@ class Rest:
     """A state at rest: a state of the generic world, and what is in the place of its fields."""
 
     template: Any
-    fields: dict[str, Combination | Flag]
+    fields: dict[str, Combination | _Flag]
 
     def of(self, x_star: Array, grad_star: Array) -> Any:
         """Return the state at the solution of a problem."""
@@ -179,7 +179,7 @@ def resting_state(subject: Subject) -> Rest:
         for name, x in vars(seen[0]).items()
         if x.dtype != bool
     }
-    flags = {name: Flag(x) for name, x in vars(seen[0]).items() if x.dtype == bool}
+    flags = {name: _Flag(x) for name, x in vars(seen[0]).items() if x.dtype == bool}
     start = Rest(seen[0], {**flags})
     rest = _solved(method, replace(functions, curve=np.positive), start, sizes)
     name, change = _largest_change(method, other, rest, sizes)

@@ -44,7 +44,7 @@ ZERO, SMALL = 1e-9, 1e-7
 
 
 @dataclass(frozen=True)
-class Quantity:
+class _Quantity:
     """A field of the state or the gradients at it, of every client or averaged over the clients."""
 
     name: str
@@ -59,10 +59,10 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Relation:
+class _Relation:
     """A sum of multiples of quantities that is 0, where the flags are as given."""
 
-    terms: tuple[tuple[float, Quantity], ...]
+    terms: tuple[tuple[float, _Quantity], ...]
     flags: Flags = ()
 
     def of(self, s: Any, problem: Functions) -> Array:
@@ -87,7 +87,7 @@ def invariants(method: Method, state: Any, problem: Functions) -> tuple[Array, .
     return tuple(relation.of(state, problem) for relation in found)
 
 
-def _parts(found: tuple[Relation, ...]) -> Parts:
+def _parts(found: tuple[_Relation, ...]) -> Parts:
     """Return the structure of relations, and their multiples."""
     structure = [(one.flags, [quantity for _, quantity in one.terms]) for one in found]
     return structure, [multiple for one in found for multiple, _ in one.terms]
@@ -95,7 +95,7 @@ def _parts(found: tuple[Relation, ...]) -> Parts:
 
 @lru_cache(maxsize=256)
 @np.errstate(all="ignore")
-def relations(subject: Subject) -> tuple[Relation, ...]:
+def relations(subject: Subject) -> tuple[_Relation, ...]:
     """Find the relations that a method keeps on n clients; they are tried on other functions."""
     seen, other = (_samples(subject, d, seed) for seed, d in enumerate((FEATURES, FEATURES + 1)))
     own, common = _quantities(seen, subject.n)
@@ -115,7 +115,7 @@ def relations(subject: Subject) -> tuple[Relation, ...]:
         flags = tuple(zip(names, raised, strict=True))
         rows = _independent(_null_space(seen, quantities, size, flags), everywhere)
         found += [(row, flags) for row in rows]
-    candidates = (Relation(_terms(row / size, quantities), flags) for row, flags in found)
+    candidates = (_Relation(_terms(row / size, quantities), flags) for row, flags in found)
     return tuple(one for one in candidates if all(_holds(one, *sample) for sample in other))
 
 
@@ -130,7 +130,7 @@ def _samples(subject: Subject, d: int, seed: int) -> list[Sample]:
     return [(s, functions) for s in finite]
 
 
-def _quantities(seen: list[Sample], n: int) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
+def _quantities(seen: list[Sample], n: int) -> tuple[tuple[_Quantity, ...], tuple[_Quantity, ...]]:
     """Return what each client has of its own, and what all share: averages of the former first.
 
     Functions are those at different points. Very near 0 they are affine, and no field is a point:
@@ -142,11 +142,11 @@ def _quantities(seen: list[Sample], n: int) -> tuple[tuple[Quantity, ...], tuple
         far = max(float(np.max(np.abs(getattr(s, name)))) for s, _ in seen) > NEAR
         if far and not any(_equal(seen, name, other) for other in points):
             points.append(name)
-    gradients = [Quantity(name, gradient=True) for name in points]
+    gradients = [_Quantity(name, gradient=True) for name in points]
     if n == 1:
-        return (), (*map(Quantity, vectors), *gradients)
-    own = (*(Quantity(name) for name, x in vectors.items() if x.shape[0] == n), *gradients)
-    shared = (Quantity(name) for name, x in vectors.items() if x.shape[0] != n)
+        return (), (*map(_Quantity, vectors), *gradients)
+    own = (*(_Quantity(name) for name, x in vectors.items() if x.shape[0] == n), *gradients)
+    shared = (_Quantity(name) for name, x in vectors.items() if x.shape[0] != n)
     return own, (*(replace(one, averaged=True) for one in own), *shared)
 
 
@@ -155,7 +155,7 @@ def _equal(seen: list[Sample], name: str, other: str) -> bool:
     return all(np.max(np.abs(x - y)) <= ZERO * np.max(np.abs(x)) for x, y in pairs)
 
 
-def _values(sample: Sample, quantities: tuple[Quantity, ...]) -> Matrix:
+def _values(sample: Sample, quantities: tuple[_Quantity, ...]) -> Matrix:
     """Return the values of quantities on all clients, (quantities, n, d, R)."""
     s, functions = sample
     shape = (functions.n, functions.d, number_of_runs(s))
@@ -163,7 +163,7 @@ def _values(sample: Sample, quantities: tuple[Quantity, ...]) -> Matrix:
 
 
 def _null_space(
-    seen: list[Sample], quantities: tuple[Quantity, ...], size: Matrix, flags: Flags = ()
+    seen: list[Sample], quantities: tuple[_Quantity, ...], size: Matrix, flags: Flags = ()
 ) -> list[Matrix]:
     """Return the combinations of quantities, divided by their sizes, that are 0 where flags say so.
 
@@ -214,14 +214,14 @@ def _independent(rows: list[Matrix], known: list[Matrix]) -> list[Matrix]:
     return chosen
 
 
-def _terms(row: Matrix, quantities: tuple[Quantity, ...]) -> tuple[tuple[float, Quantity], ...]:
+def _terms(row: Matrix, quantities: tuple[_Quantity, ...]) -> tuple[tuple[float, _Quantity], ...]:
     """Return the multiples of quantities, the largest being 1; simple fractions are exact."""
     pairs = [(rounded(x / row[row != 0][0]), one) for x, one in zip(row, quantities, strict=True)]
     largest = max((multiple for multiple, _ in pairs), key=abs)
     return tuple((multiple / largest, one) for multiple, one in pairs if multiple)
 
 
-def _holds(relation: Relation, s: Any, functions: GenericFunctions) -> bool:
+def _holds(relation: _Relation, s: Any, functions: GenericFunctions) -> bool:
     """Say whether a relation holds, relative to what each of its terms is on single clients."""
     parts = (x * replace(one, averaged=False).of(s, functions) for x, one in relation.terms)
     size = sum(float(np.max(np.abs(part))) for part in parts)

@@ -77,7 +77,7 @@ class OneStep:
         return self.expected / self.now
 
 
-class ProbingChannel(Scripted):
+class _ProbingChannel(Scripted):
     """Messages arrive as their mean, in run 0, and with one error each, in two runs per error.
 
     Run 2j - 1 holds the error e_j and run 2j the error -e_j, each of length 1. Errors are counted
@@ -205,8 +205,8 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     setting = Setting.at(experiment)
     solved = fixed_point(method, view) if setting.has_solution else None
 
-    def channel(script: Sequence[int]) -> ProbingChannel:
-        return ProbingChannel(view.n, view.d, fitted, script)
+    def channel(script: Sequence[int]) -> _ProbingChannel:
+        return _ProbingChannel(view.n, view.d, fitted, script)
 
     def terms(s: Any) -> Terms:
         star = solved
@@ -214,11 +214,11 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
             star = fixed_point(method, AboutModel(view, method.model(s)))
         return potential.lyapunov(method, s, star, setting, view)
 
-    def step(world: ProbingChannel, s: Any, runs: int = 1) -> Terms:
+    def step(world: _ProbingChannel, s: Any, runs: int = 1) -> Terms:
         oracle = Oracle(view, np.arange(runs), Ledger(runs))
         return terms(theorem_step(method, s, oracle, world))
 
-    def expected(world: ProbingChannel) -> tuple[float, bool]:
+    def expected(world: _ProbingChannel) -> tuple[float, bool]:
         dry = channel(world.script)
         step(dry, state)
         runs = 1 + 2 * len(dry.variances)

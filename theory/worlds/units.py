@@ -35,7 +35,7 @@ from certibit.theory.worlds.opaque.letters import OF_DIMENSION
 
 
 @dataclass(frozen=True)
-class Steeper:
+class _Steeper:
     """A problem whose gradients are a multiple of another one's."""
 
     inner: Any
@@ -69,7 +69,7 @@ class Steeper:
 
         return solve and solve(self.inner, steeper, *where, **options)
 
-    def at(self, runs: NDArray[np.intp]) -> "Steeper":
+    def at(self, runs: NDArray[np.intp]) -> "_Steeper":
         """Narrow to some of the runs."""
         return replace(self, inner=self.inner.at(runs))
 
@@ -124,9 +124,9 @@ class MethodInUnits(Method):
         """Return the same method, in which no unit is changed."""
         return replace(self, gradient=1, sizes=(1,) * len(self.sizes))
 
-    def steeper(self, problem: Any) -> Steeper:
+    def steeper(self, problem: Any) -> _Steeper:
         """Return a problem with the gradients that the method itself sees."""
-        return Steeper(problem, self.gradient)
+        return _Steeper(problem, self.gradient)
 
     def shown(self, problem: Any) -> Any:
         """Return what a potential sees of functions on symbols: nothing of the outcome."""

@@ -56,7 +56,7 @@ def _quarter(v: Values) -> Any:
     return v.number(Fraction(1, 4)) + 0 * v.h
 
 
-def theorem_space(key: str) -> Space:
+def _theorem_space(key: str) -> Space:
     """Return the constants and the step sizes of one form of Theorem 1."""
     form = FORMS[key]
     first, second, third = form.limits
@@ -86,7 +86,7 @@ def theorem_space(key: str) -> Space:
 def theorem_steps(key: str) -> tuple[ProofStep, ...]:
     """Return the proof of Theorem 1 with the step sizes of one form."""
     form = FORMS[key]
-    space, limits = theorem_space(key), ", ".join(map(str, form.limits))
+    space, limits = _theorem_space(key), ", ".join(map(str, form.limits))
     third = (f"{key}_3",)
     q: Any = (lambda v: 1) if form.general else (lambda v: v.q)
 

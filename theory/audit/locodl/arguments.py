@@ -13,7 +13,7 @@ from certibit.theory.audit.machinery.unknowns import Joint
 Argument = Callable[[Values], Nonnegative]
 
 
-def sent_square(v: Values) -> Nonnegative:
+def _sent_square(v: Values) -> Nonnegative:
     """P lam^2, which all of the dual step's error is multiplied by."""
     lam = v.known.p * v.known.chi / (v.known.gamma * v.known.s)
     return v.known.p * lam * lam
@@ -24,7 +24,7 @@ def variance(v: Values) -> Nonnegative:
     return v.known.variance
 
 
-def jensen(v: Values) -> Nonnegative:
+def _jensen(v: Values) -> Nonnegative:
     """Return E|S(d - E d)|^2."""
     return squared(S(v.noise)).mean()
 
@@ -35,54 +35,54 @@ def peter_paul(v: Values) -> Nonnegative:
     return squared(Joint(hat.n, 0 * hat.clients, 0 * hat.server, hat.own))
 
 
-def dual_compressed(v: Values) -> Nonnegative:
+def _dual_compressed(v: Values) -> Nonnegative:
     """P lam^2 (omega |x^ - 1y^|^2 - E|d - E d|^2)."""
-    return sent_square(v) * variance(v)
+    return _sent_square(v) * variance(v)
 
 
-def dual_jensen(v: Values) -> Nonnegative:
+def _dual_jensen(v: Values) -> Nonnegative:
     """Return the same, and p lam^2 E|S(d - E d)|^2."""
-    return dual_compressed(v) + sent_square(v) * jensen(v)
+    return _dual_compressed(v) + _sent_square(v) * _jensen(v)
 
 
 def dual(v: Values) -> Nonnegative:
     """Return the same, and p lam^2 omega (2|Wx^|^2 - |x^ - 1y^|^2)."""
-    return dual_jensen(v) + sent_square(v) * v.known.omega * peter_paul(v)
+    return _dual_jensen(v) + _sent_square(v) * v.known.omega * peter_paul(v)
 
 
-def variance_of_mean_first(v: Values) -> Nonnegative:
+def _variance_of_mean_first(v: Values) -> Nonnegative:
     """Return a quarter of what is known of the variance of the mean."""
     return v.known.joint_variance * v.known.quarter
 
 
-def variance_of_mean(v: Values) -> Nonnegative:
+def _variance_of_mean(v: Values) -> Nonnegative:
     """Return the same, and omega_av/(4n) (2|Wx^|^2 - |x^ - 1y^|^2)."""
     share = v.known.omega_av * v.known.quarter / v.known.n
-    return variance_of_mean_first(v) + share * peter_paul(v)
+    return _variance_of_mean_first(v) + share * peter_paul(v)
 
 
-def primal_sent(v: Values) -> Nonnegative:
+def _primal_sent(v: Values) -> Nonnegative:
     """Return 2n rho^2 (omega_av/(2n) |Wx^|^2 - E|d-bar - E d-bar|^2)."""
     n, rho, half = v.known.n, v.known.rho, v.known.half
-    return n * rho * rho * variance_of_mean(v) / half
+    return n * rho * rho * _variance_of_mean(v) / half
 
 
 def primal(v: Values) -> Nonnegative:
     """Return the same, sent with probability p."""
-    return v.known.p * primal_sent(v)
+    return v.known.p * _primal_sent(v)
 
 
-def before_chi(v: Values) -> Nonnegative:
+def _before_chi(v: Values) -> Nonnegative:
     """Return the steps of x and u, weighted as in Psi."""
     gamma, p, chi, s = v.known.gamma, v.known.p, v.known.chi, v.known.s
     weight = gamma * s / (p * p * chi)
     return primal(v) / gamma + weight * dual(v)
 
 
-def one_iteration(v: Values) -> Nonnegative:
+def _one_iteration(v: Values) -> Nonnegative:
     """Return the same, and what chi leaves of the gain."""
     spread = squared(W(v.hat))
-    return before_chi(v) + v.known.p / v.known.gamma * v.known.down * spread
+    return _before_chi(v) + v.known.p / v.known.gamma * v.known.down * spread
 
 
 def gradient_step(v: Values) -> Nonnegative:
@@ -104,13 +104,13 @@ def theorem(v: Values) -> Nonnegative:
     weight = gamma * s / (p * p * chi)
     distance = known.above_square * squared(v.x - v.x_star)
     return (
-        one_iteration(v)
+        _one_iteration(v)
         + (gradient_step(v) + distance) / gamma
         + known.above_kept * weight * squared(v.u - v.u_star)
     )
 
 
-def below_one(v: Values) -> Nonnegative:
+def _below_one(v: Values) -> Nonnegative:
     """Return 1 - F, F being the largest of the three."""
     known = v.known
     fast = known.gamma * known.L * known.step
@@ -120,19 +120,19 @@ def below_one(v: Values) -> Nonnegative:
 
 ARGUMENTS: Mapping[str, Argument] = {
     "l. 482": variance,
-    "l. 484": dual_compressed,
-    "l. 485 Jensen": jensen,
-    "l. 486": dual_jensen,
+    "l. 484": _dual_compressed,
+    "l. 485 Jensen": _jensen,
+    "l. 486": _dual_jensen,
     "(18)": peter_paul,
     "l. 488": dual,
-    "l. 493 first": variance_of_mean_first,
-    "l. 493": variance_of_mean,
-    "l. 494": primal_sent,
+    "l. 493 first": _variance_of_mean_first,
+    "l. 493": _variance_of_mean,
+    "l. 494": _primal_sent,
     "l. 495": primal,
     "l. 497": primal,
-    "l. 498": before_chi,
-    "l. 499": one_iteration,
+    "l. 498": _before_chi,
+    "l. 499": _one_iteration,
     "l. 500": gradient_step,
     "(19)": theorem,
-    "(5) rate": below_one,
+    "(5) rate": _below_one,
 }

@@ -137,16 +137,16 @@ def before_rate(v: Values) -> Any:
 
 def step_contraction(v: Values) -> Any:
     """Return max(1 - gamma mu, gamma L - 1)."""
-    return maximum_of(v, "contraction", 1 - v.gamma * v.mu, v.gamma * v.L - 1)
+    return _maximum_of(v, "contraction", 1 - v.gamma * v.mu, v.gamma * v.L - 1)
 
 
 def factor(v: Values) -> Any:
     """Return the rate of (19)."""
     slow, fast = (1 - v.gamma * v.mu) ** 2, (1 - v.gamma * v.L) ** 2
-    return maximum_of(v, "rate", slow, fast, 1 - v.p**2 * v.chi / (1 + 2 * v.omega))
+    return _maximum_of(v, "rate", slow, fast, 1 - v.p**2 * v.chi / (1 + 2 * v.omega))
 
 
-def maximum_of(v: Values, name: str, *values: Any) -> Any:
+def _maximum_of(v: Values, name: str, *values: Any) -> Any:
     """Return the largest number; unknowns have one case for each that it may be."""
     if isinstance(values[0], np.ndarray):
         return reduce(np.maximum, values)

@@ -37,7 +37,7 @@ def admissible(space: Space, v: Values, points: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Excess:
+class _Excess:
     """By how much a step is violated at each point: (points,) arrays.
 
     Attributes
@@ -67,7 +67,7 @@ def sides(step: ProofStep, v: Values, points: int) -> tuple[Array, Array]:
 
 def excess(
     step: ProofStep, v: Values, points: int, rounded: tuple[Array, Array] | None = None
-) -> Excess:
+) -> _Excess:
     """Return by how much a step is violated.
 
     ``rounded`` are the sides evaluated with fewer digits: an instance where left - right is not
@@ -92,12 +92,12 @@ def excess(
         return np.asarray(np.take_along_axis(x, worst, axis=0)[0])
 
     usable = admissible(step.space, v, points)
-    return Excess(np.where(usable, take(relative), -np.inf), take(left), take(right))
+    return _Excess(np.where(usable, take(relative), -np.inf), take(left), take(right))
 
 
 def exact(
     step: ProofStep, cell: Cell, point: Point, constants: Mapping[str, Fraction]
-) -> tuple[Excess, Values]:
+) -> tuple[_Excess, Values]:
     """Evaluate a step at rational points, in fractions or in decimals.
 
     Decimals are taken with 50 and with 100 digits: what differs between the two is rounding.

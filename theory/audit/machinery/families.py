@@ -25,7 +25,7 @@ def signs(N: int) -> Array:
 
 
 @dataclass(frozen=True)
-class ClientFamily(ABC):
+class _ClientFamily(ABC):
     """A family of N client functions; ``v`` holds its variables."""
 
     @property
@@ -54,7 +54,7 @@ class ClientFamily(ABC):
 
 
 @dataclass(frozen=True)
-class ExponentialFamily(ClientFamily):
+class _ExponentialFamily(_ClientFamily):
     """f_i = exp(a x) and exp(-a x) in turn, N even; f = cosh(a x).
 
     f_i'' = a|f_i'|: (L0, a)-smooth for every L0 >= 0. a e^{|t|} <= a + 2a|sinh t|. f'' - a|f'| =
@@ -86,7 +86,7 @@ class ExponentialFamily(ClientFamily):
 
 
 @dataclass(frozen=True)
-class MultipleFamily(ClientFamily):
+class _MultipleFamily(_ClientFamily):
     """f_i = (1 + delta s_i) cosh(a x), s_i = +1, -1, (0); f = cosh(a x).
 
     With c = 1 + |delta|: f_i'' <= c a^2 + a|f_i'| by cosh <= 1 + |sinh|; |f_i'| <= c|f'|.
@@ -118,7 +118,7 @@ class MultipleFamily(ClientFamily):
 
 
 @dataclass(frozen=True)
-class TiltedQuartics(ClientFamily):
+class _TiltedQuartics(_ClientFamily):
     """f_i = x^4/4 + m x^2/2 + b s_i x, s_i = +1, -1, (0); f = x^4/4 + m x^2/2.
 
     3t^2 - L1 t^3 <= 4/L1^2 at t = 2/L1, so f is (m + 4/L1^2, L1)-smooth for every L1 > 0, and f_i
@@ -149,7 +149,7 @@ class TiltedQuartics(ClientFamily):
 
 
 @dataclass(frozen=True)
-class ShiftedQuartics(ClientFamily):
+class _ShiftedQuartics(_ClientFamily):
     """f_i = (x + c s_i)^4/4, s_i = +1, -1 in turn, N even; f = (x^4 + 6c^2 x^2 + c^4)/4.
 
     Every f_i is (4/L1^2, L1)-smooth. (|x|+c)^3 <= c^3 + 2(|x|^3 + 3c^2|x|), for 3c x^2 <= |x|^3 +
@@ -193,10 +193,10 @@ def _quartic_rise(x: Any, move: Any) -> Any:
     return move * (x**3 + move * (3 * x * x / 2 + move * (x + move / 4)))
 
 
-FAMILIES: tuple[tuple[ClientFamily, bool], ...] = (
-    (TiltedQuartics(), True),
-    (MultipleFamily(), True),
-    (ExponentialFamily(), False),
-    (ShiftedQuartics(), False),
+FAMILIES: tuple[tuple[_ClientFamily, bool], ...] = (
+    (_TiltedQuartics(), True),
+    (_MultipleFamily(), True),
+    (_ExponentialFamily(), False),
+    (_ShiftedQuartics(), False),
 )
 """Every family, and whether it is given for odd N too."""

@@ -124,7 +124,7 @@ def prepare(v: Values) -> None:
     v.family.constants(v)
 
 
-def lemma_round(v: Values) -> None:
+def _lemma_round(v: Values) -> None:
     """Derive a round whose eta is a fraction ``part`` of what Lemma 1 allows, and play it."""
     prepare(v)
     unit = Round(v.L0, v.L1, v.kappa, v.rho, v.sigma, v.N, v.I, v.number(1), v.tau, v.C)
@@ -132,7 +132,7 @@ def lemma_round(v: Values) -> None:
     _play_with(v, v.part * limit)
 
 
-def theorem_round(v: Values, form: str, general: bool) -> None:
+def _theorem_round(v: Values, form: str, general: bool) -> None:
     """Derive a round with the theorem's tau, epsilon and step size, and play it."""
     prepare(v)
     curvature = v.B * v.L1 * v.rho
@@ -201,7 +201,7 @@ LEMMA_ROUND = Space(
         Variable("tau", Fraction(1, 100), 50, logarithmic=True, often=(1,)),
         PART,
     ),
-    lemma_round,
+    _lemma_round,
     cells=cells(),
     shows=SHOWN,
     count=600,
@@ -230,7 +230,7 @@ def round_space(form: str, general: bool) -> Space:
                 beyond=(1, 10**4),
             ),
         ),
-        partial(theorem_round, form=form, general=general),
+        partial(_theorem_round, form=form, general=general),
         cells=cells(),
         reads=tuple(f"{form}_{j}" for j in (1, 2, 3)),
         shows=("epsilon", *SHOWN),

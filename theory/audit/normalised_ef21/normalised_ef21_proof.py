@@ -44,7 +44,7 @@ def clients(v: Values) -> Nonnegative:
     return known.lemma_5 + known.gamma * known.gamma * known.half * unlike(v)
 
 
-def value_falls(v: Values) -> Nonnegative:
+def _value_falls(v: Values) -> Nonnegative:
     """Return the same, the direction, and 2 gamma (error - apart)."""
     return clients(v) + direction(v) + v.known.two * v.known.gamma * v.known.mean
 
@@ -59,28 +59,28 @@ def errors(v: Values) -> Nonnegative:
     return v.known.contracts + v.known.s * (v.known.moved + moves(v))
 
 
-def one_round(v: Values) -> Nonnegative:
+def _one_round(v: Values) -> Nonnegative:
     """Return the descent and c times the errors."""
-    return value_falls(v) + v.known.two * v.known.gamma / v.known.t * errors(v)
+    return _value_falls(v) + v.known.two * v.known.gamma / v.known.t * errors(v)
 
 
-def small_step(v: Values) -> Nonnegative:
+def _small_step(v: Values) -> Nonnegative:
     """Return the room of the step size, gamma |grad f|/2 times."""
     return v.known.gamma * v.known.slope * v.known.half * v.known.small
 
 
-def lyapunov_falls(v: Values) -> Nonnegative:
+def _lyapunov_falls(v: Values) -> Nonnegative:
     """Return one round and the step size."""
-    return one_round(v) + small_step(v)
+    return _one_round(v) + _small_step(v)
 
 
-def whole_run(v: Values) -> Nonnegative:
+def _whole_run(v: Values) -> Nonnegative:
     """Return 2/(gamma T) times what all rounds leave, and V at the end."""
     known = v.known
     return known.two / (known.gamma * known.T) * (known.rounds + known.end)
 
 
-def lengths_step(
+def _lengths_step(
     place: str,
     words: str,
     left: Any,
@@ -112,7 +112,7 @@ PROOF = Proof(
     "The theorem of normalised EF21 on (L0, L1)-smooth functions, proved by us.",
     (
         *LEMMAS,
-        lengths_step(
+        _lengths_step(
             "direction",
             "<grad f, x+ - x> <= gamma (2 |grad f - g| - |grad f|)",
             lambda v: v.along,
@@ -120,7 +120,7 @@ PROOF = Proof(
             "descent",
             argument=direction,
         ),
-        lengths_step(
+        _lengths_step(
             "f of all clients",
             "f(x+) - f(x) <= <grad f, x+ - x> + gamma^2 M/2",
             lambda v: v.rise,
@@ -128,7 +128,7 @@ PROOF = Proof(
             "descent",
             argument=clients,
         ),
-        lengths_step(
+        _lengths_step(
             "M",
             "A L0 + B L1 mean |grad f_i| <= M",
             smoothness_of_clients,
@@ -137,7 +137,7 @@ PROOF = Proof(
             "moves",
             argument=unlike,
         ),
-        lengths_step(
+        _lengths_step(
             "descent",
             "f(x+) - f(x) <= 2 gamma mean |grad f_i - g_i| - gamma |grad f| + gamma^2 M/2",
             lambda v: v.rise,
@@ -147,9 +147,9 @@ PROOF = Proof(
                 + smoothness(v) * v.gamma * v.gamma / 2
             ),
             "one round",
-            argument=value_falls,
+            argument=_value_falls,
         ),
-        lengths_step(
+        _lengths_step(
             "moves",
             "mean |grad f_i(x+) - grad f_i(x)| <= gamma M",
             lambda v: v.move,
@@ -157,7 +157,7 @@ PROOF = Proof(
             "errors",
             argument=moves,
         ),
-        lengths_step(
+        _lengths_step(
             "errors",
             "mean E|grad f_i(x+) - g_i+| <= s (mean |grad f_i(x) - g_i| + gamma M)",
             lambda v: v.after,
@@ -165,37 +165,37 @@ PROOF = Proof(
             "one round",
             argument=errors,
         ),
-        lengths_step(
+        _lengths_step(
             "c",
             "the errors cancel: 2 gamma + s c = c",
             lambda v: v.k.direction * v.gamma + v.s * weight(v),
             weight,
             "one round",
         ),
-        lengths_step(
+        _lengths_step(
             "K",
             "gamma M (gamma/2 + s c) = gamma^2 K M",
             lambda v: v.gamma * smoothness(v) * (v.gamma / 2 + v.s * weight(v)),
             lambda v: v.gamma * v.gamma * step_growth(v) * smoothness(v),
             "one round",
         ),
-        lengths_step(
+        _lengths_step(
             "one round",
             "E V+ - V <= gamma^2 K M - gamma |grad f|",
             change,
             lambda v: v.gamma * v.gamma * step_growth(v) * smoothness(v) - v.gamma * v.slope,
             "theorem",
-            argument=one_round,
+            argument=_one_round,
         ),
-        lengths_step(
+        _lengths_step(
             "step size",
             "gamma^2 K B L1 rho |grad f| <= gamma |grad f|/2",
             lambda v: v.gamma * v.gamma * step_growth(v) * v.B * v.L1 * v.rho * v.slope,
             lambda v: v.gamma * v.slope / 2,
             "theorem",
-            argument=small_step,
+            argument=_small_step,
         ),
-        lengths_step(
+        _lengths_step(
             "theorem",
             "E V+ - V <= gamma^2 K (A L0 + B L1 kappa) - gamma |grad f|/2",
             change,
@@ -203,15 +203,15 @@ PROOF = Proof(
                 v.gamma * v.gamma * step_growth(v) * flat_smoothness(v) - v.gamma * v.slope / 2
             ),
             "whole runs",
-            argument=lyapunov_falls,
+            argument=_lyapunov_falls,
         ),
-        lengths_step(
+        _lengths_step(
             "whole runs",
             "mean of |grad f| <= 2 V/(gamma T) + 2 gamma K (A L0 + B L1 kappa)",
             lambda v: v.slopes / v.T,
             lambda v: 2 * v.start / (v.gamma * v.T) + 2 * v.gamma * step_growth(v) * v.level,
             space=RUN,
-            argument=whole_run,
+            argument=_whole_run,
         ),
     ),
     {"direction": Fraction(2), "weight": Fraction(2), "K": Fraction(3)},

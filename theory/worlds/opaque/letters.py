@@ -26,16 +26,16 @@ NORM = (
 )
 
 
-class StepRefusal(Refusal):
+class _StepRefusal(Refusal):
     """A step that does what no certificate is about."""
 
     def __init__(self, why: str, name: str = "") -> None:
         super().__init__(f"the step of {name} {why}" if name else f"the step {why}")
         self.why = why
 
-    def of(self, name: str) -> "StepRefusal":
+    def of(self, name: str) -> "_StepRefusal":
         """Return the refusal of a method of that name."""
-        return StepRefusal(self.why, name)
+        return _StepRefusal(self.why, name)
 
 
 _refused: ContextVar[list[Exception]] = ContextVar("what a step was refused")
@@ -43,7 +43,7 @@ _refused: ContextVar[list[Exception]] = ContextVar("what a step was refused")
 
 def refuse(is_what: str, it: str, instead: str) -> NoReturn:
     """Refuse an operation: say what the step is by it, what it does, and what to do instead."""
-    refusal = StepRefusal(f"{is_what} and has no certificate: it {it}; {instead}")
+    refusal = _StepRefusal(f"{is_what} and has no certificate: it {it}; {instead}")
     _refused.get([]).append(refusal)
     raise refusal
 
@@ -59,7 +59,7 @@ def watched(name: str) -> Iterator[None]:
         _refused.reset(token)
         if refused:
             first = refused[0]
-            raise (first.of(name) if isinstance(first, StepRefusal) else first) from None
+            raise (first.of(name) if isinstance(first, _StepRefusal) else first) from None
 
 
 def noted(ask: Callable[..., Any]) -> Callable[..., Any]:

@@ -34,15 +34,15 @@ def kernels_of_blocks(
     The cells of the frame are the kinds of clients.
     """
     relations = [frame.rows(x) for x in invariants]
-    kernels = [kernel_of([x[:, :, 0] for x in relations], allowed)]
+    kernels = [_kernel_of([x[:, :, 0] for x in relations], allowed)]
     for kind, count in enumerate(frame.counts):
         inside = allowed & (basis.kind == kind) & (count > 1)
         run = frame.differences.get(kind, 0)
-        kernels.append(kernel_of([x[:, :, run] for x in relations if count > 1], inside))
+        kernels.append(_kernel_of([x[:, :, run] for x in relations if count > 1], inside))
     return tuple(kernels)
 
 
-def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
+def _kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
     """Return a basis of the vectors on allowed unknowns with no relation violated.
 
     That of floats is orthonormal, and its size is decided by a gap that is checked.

@@ -27,31 +27,31 @@ from certibit.theory.worlds.symbolic.symbols import Evaluation
 
 
 @dataclass(frozen=True, eq=False)
-class ClientVectors:
+class _ClientVectors:
     """A vector of every client, by kinds: (basis,) each for equal clients, then of zero sum."""
 
     functions: FunctionClass
     kinds: tuple[Blocks, ...]
 
-    def __add__(self, other: "ClientVectors") -> "ClientVectors":
+    def __add__(self, other: "_ClientVectors") -> "_ClientVectors":
         pairs = zip(self.kinds, other.kinds, strict=True)
         both = (tuple(a + b for a, b in zip(*pair, strict=True)) for pair in pairs)
-        return ClientVectors(self.functions, tuple(both))
+        return _ClientVectors(self.functions, tuple(both))
 
-    def __sub__(self, other: "ClientVectors") -> "ClientVectors":
+    def __sub__(self, other: "_ClientVectors") -> "_ClientVectors":
         return self + -1 * other
 
-    def __rmul__(self, factor: Any) -> "ClientVectors":
+    def __rmul__(self, factor: Any) -> "_ClientVectors":
         factor = factor_of(self.kinds[0][0], factor)
         scaled = (tuple(factor * part for part in own) for own in self.kinds)
-        return ClientVectors(self.functions, tuple(scaled))
+        return _ClientVectors(self.functions, tuple(scaled))
 
-    def mean(self) -> "ClientVectors":
+    def mean(self) -> "_ClientVectors":
         """Return the mean over the clients."""
         shares = [one.count / self._n for one in self.functions.kinds]
         equal = sum(share * own[0] for share, own in zip(shares, self.kinds, strict=True))
         shared = (equal, *(0 * part for part in self.kinds[0][1:]))
-        return ClientVectors(self.functions, (shared,) * len(self.kinds))
+        return _ClientVectors(self.functions, (shared,) * len(self.kinds))
 
     def square(self) -> Form:
         """Return (1/n) sum_i |v_i|^2."""
@@ -62,7 +62,7 @@ class ClientVectors:
                 blocks[place] = blocks[place] + np.outer(own[place], own[place]) * share / self._n
         return Form(tuple(blocks), nothing)
 
-    def dot(self, other: "ClientVectors") -> Form:
+    def dot(self, other: "_ClientVectors") -> Form:
         """Return (1/n) sum_i <v_i, w_i>."""
         return 0.5 * ((self + other).square() - self.square() - other.square())
 
@@ -90,8 +90,8 @@ class SharedEvaluation:
     """
 
     numbers: tuple[int, ...]
-    point: ClientVectors
-    gradients: ClientVectors
+    point: _ClientVectors
+    gradients: _ClientVectors
     value: Form
 
     @property
@@ -121,7 +121,7 @@ def shared_evaluations(
     for numbers in shared_calls(evaluations, functions):
         own = [evaluations[number] for number in numbers]
         point, gradients = (
-            ClientVectors(functions, tuple(parts))
+            _ClientVectors(functions, tuple(parts))
             for parts in ([e.point for e in own], [gradient_of(e) for e in own])
         )
         values = 0 * own[0].point[0]

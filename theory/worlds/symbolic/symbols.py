@@ -145,7 +145,7 @@ def _beside(error: MessageError) -> int | None:
 
 
 @dataclass(eq=False)
-class UnknownSample(Sample):
+class _UnknownSample(Sample):
     """A sample: the first point that it is taken at, and the noise there with its number."""
 
     point: Array | None = None
@@ -229,8 +229,8 @@ class SymbolicProblem:
         gradient = self.frame.asked(gradient, rows_of_all)
         if sample is None or self.samples is None:
             return gradient
-        if not isinstance(sample, UnknownSample):
-            sample = UnknownSample()
+        if not isinstance(sample, _UnknownSample):
+            sample = _UnknownSample()
         if sample.point is None and self.about_solution:
             there = self.frame.expression(0 * gradient, rows_of_all)
             sample.begin(self.x_star, self.samples, there)
@@ -257,10 +257,10 @@ class SymbolicProblem:
         return gradient + sample.noise + change
 
     @noted
-    def sample(self, slot: int | str) -> UnknownSample:
+    def sample(self, slot: int | str) -> _UnknownSample:
         """Draw a sample, whose noise is unknown."""
         slot_of(slot, self.named)
-        return UnknownSample()
+        return _UnknownSample()
 
     @noted
     def grad_g(self, y: Array) -> ClientArray:
