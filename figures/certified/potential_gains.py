@@ -108,8 +108,8 @@ def potential_gain(
     with suppress(Refusal):
         best = certify(method, functions, potential="search")
         found = float(np.fmax(best.decrease, certified))
-        limit = limit_of_potentials(best)
-        attained = attained if limit is None else limit
+        limits = limit_of_potentials(best)
+        attained = attained if limits is None else limits[0]
     bits = measured_bits(method, where, runs)
     return PotentialGain(name, rule, n, kappa, omega, promised, certified, found, attained, bits)
 

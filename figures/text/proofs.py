@@ -34,6 +34,8 @@ from certibit.theory.verdict import (
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 from certibit.theory.worlds.orbits import StepCost
 
+SLOWER = 0.01
+"""Share by which the decrease of a state is smaller than that of a part of it."""
 SEARCHED = "a search that doubles or halves, then bisects; not every step size below is tried"
 UNCERTIFIED = f"no step size is certified of this one halved {MOST_DOUBLINGS} times"
 UNLIMITED = f"no upper limit was found by doubling it {MOST_DOUBLINGS} times"
@@ -267,15 +269,22 @@ def _values(account: Any, **paths: str) -> dict[str, Any]:
     return {key: value(at(path)) for key, path in paths.items()}
 
 
-def describe_limit(decrease: float, region: Region | None) -> str:
-    """Return the asymptotic rate on quadratics, which bounds every potential, in words."""
+def describe_limit(decrease: float, whole: float, region: Region | None) -> str:
+    """Return the asymptotic rates on quadratics, which bound every potential, in words."""
     contracting = " with contractions of that alpha, of which clipping is one" * bool(region)
     text = (
         f"asymptotic factor {readable_factor(decrease)} on quadratics of one dimension{contracting}"
         ", with the largest allowed errors of messages and local solves; no Lyapunov function of "
-        "the same state proves a smaller one"
+        "as much of the state proves a smaller one"
     )
-    return _written([("other side", text)])
+    left = ""
+    if whole < (1 - SLOWER) * decrease:
+        left = (
+            f"Psi does not contain all of the state, whose asymptotic factor is "
+            f"{readable_factor(whole)}; of the rest, such as a model left out, nothing is "
+            "proved"
+        )
+    return _written([("other side", text), ("left out", left)])
 
 
 # descents, and factors with stochastic gradients

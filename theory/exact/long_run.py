@@ -100,14 +100,14 @@ def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     return 1 - max(one.factor for one in long_runs(method, functions))
 
 
-def limit_of_potentials(certificate: Certificate) -> float | None:
-    """Return a decrease that is attained on quadratics; None if none is found.
+def limit_of_potentials(certificate: Certificate) -> tuple[float, float] | None:
+    """Return decreases that are attained on quadratics, of a part and of all, or None.
 
-    For a few clients each is also run on numbers, by
+    The first is that of the part of the state that the Lyapunov function of the certificate
+    contains: no Lyapunov function of as much of the state decreases by more. The second is
+    :func:`slowest_decrease`; where it is smaller, the certificate says nothing of the rest of the
+    state. For a few clients each is also run on numbers, by
     :func:`~certibit.theory.exact.long_run.measured_factor`.
-
-    It is that of :func:`slowest_decrease`, but for what the potential of the certificate does not
-    see: no potential that sees as much of the state decreases by more.
     """
     functions = certificate.functions
     psi = Reweighted(certificate.potential, certificate.weights)
@@ -115,7 +115,8 @@ def limit_of_potentials(certificate: Certificate) -> float | None:
         found = list(long_runs(certificate.method, functions))
         for one in found:  # the slowest may be one in which no noise counts
             require_measured(certificate.method, one)
-        return 1 - max(one.factor_of(one.form(psi, functions)) for one in found)
+        part = 1 - max(one.factor_of(one.form(psi, functions)) for one in found)
+        return part, min(part, 1 - max(one.factor for one in found))
     except Refusal:
         return None
 

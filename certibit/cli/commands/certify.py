@@ -76,11 +76,12 @@ def _require_complete(chosen: argparse.Namespace, subject: ProofSubject, weight:
 def _limit_of_potentials(account: Any) -> Part | None:
     """Return the asymptotic rate on quadratics, which no potential outruns."""
     exact = extension("certibit.theory.exact.long_run")
-    limit = exact.limit_of_potentials(account.certificate) if exact else None
-    if limit is None:
+    limits = exact.limit_of_potentials(account.certificate) if exact else None
+    if limits is None:
         return None
+    limit, whole = limits
     account.require_within(limit)
-    write = partial(proofs.describe_limit, limit, account.certificate.region)
+    write = partial(proofs.describe_limit, limit, whole, account.certificate.region)
     return "limit_of_potentials", limit, write
 
 

@@ -72,7 +72,7 @@ def test_half_the_variance_in_symbols_is_a_contradiction(name, n, monkeypatch):
     """On the slowest quadratics ADIANA and MARINA are as slow without noise; on others not."""
     method, functions = by_rule(name, n=n)
     proved = certify(method, functions)
-    right = limit_of_potentials(proved)
+    right, _ = limit_of_potentials(proved)
     assert right is not None
     assert right >= proved.decrease * (1 - 1e-9)
     half = expectation._variance

@@ -8,6 +8,7 @@ import pytest
 from enumerated import enumerated_moments
 
 from certibit.data.errors import Refusal
+from certibit.figures.text.proofs import describe_limit
 from certibit.solvers.backend import mean
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
@@ -272,9 +273,11 @@ def test_a_potential_may_outrun_what_it_does_not_see():
     functions = FunctionClass(3, 1.0, 10.0)
     assert slowest_decrease(method, functions) == pytest.approx(1 - 0.999**2)
     certificate = certify(method, functions)
-    limit = limit_of_potentials(certificate)
+    limit, whole = limit_of_potentials(certificate)
     assert certificate.decrease <= limit * (1 + 1e-7)
-    assert limit == pytest.approx(0.19)
+    assert (limit, whole) == pytest.approx((0.19, 1 - 0.999**2))
+    assert "Psi does not contain all of the state" in describe_limit(limit, whole, None)
+    assert "Psi does not contain" not in describe_limit(limit, limit, None)
 
 
 @pytest.mark.parametrize("kappa", [1e2, 1e4, 1e6])
@@ -284,7 +287,8 @@ def test_what_a_potential_sees_with_a_tiny_weight_it_sees(kappa):
     where = class_setting(card.method, 3, kappa, 4.0, None, 1)
     method = card.at(where)
     tight = card.best_theorem(method, where)
-    limit = limit_of_potentials(certify(method, where, potential=tight))
+    limit, whole = limit_of_potentials(certify(method, where, potential=tight))
+    assert whole == pytest.approx(limit, rel=1e-3)
     assert limit == pytest.approx(1 - tight.rate(method, where), rel=1e-3)
 
 
