@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from descents_by_class import descent_of
 from forgeries import refused, resealed
@@ -248,6 +249,50 @@ def test_what_is_known_of_f_at_its_solution_is_not_used_beside_g(name):
     file = checked("locodl")
     assert not refused(check_proof, file)
     assert refused(check_proof, file | {"assumptions": [{name: "1/2"}]})
+
+
+def gradient_descent_on_f_and_g(measure, c, used):
+    """Return a file about x - (grad f(x) + grad g(x))/4 and a measure of f; |x - x*|^2 is Psi."""
+
+    def square(v):
+        return {"blocks": [[[str(a * b) for b in v] for a in v], []], **nothing}
+
+    nothing = {"values": ["0", "0"], "variance": "0"}
+    x, of_f, of_g = np.eye(3, dtype=int)
+    points = [
+        {"class": kind, "point": [list(map(str, x)), []], "gradient": [list(map(str, g)), []]}
+        for kind, g in enumerate((of_f, of_g))
+    ]
+    psi = square(x)
+    return {
+        "counts": [1],
+        "classes": [{"mu": "0", "L": "1", "alpha": "1", "omega": "0"}] * 2,
+        "evaluations": points,
+        "psi": psi,
+        "expected": square([1, Fraction(-1, 4), Fraction(-1, 4)]),
+        "inequalities": [
+            {"multiplier": "1/2", "class": kind, "from": [start], "to": [end]}
+            for kind, start, end in used
+        ],
+        "start": {"psi": psi, "inequalities": []},
+        **{"measure": measure, "c": c, "solution": 1, "e": "0", "d": "0", "growth": "0"},
+        **{name: [] for name in ("assumptions", "messages", "equalities", "below")},
+    }
+
+
+BOTH_OF_G = [(1, 3, 1), (1, 1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("measure", "c", "of_f"),
+    [("at", "1/2", [(0, 2, 0)]), ("slope at", "1/4", [(0, 2, 0), (0, 0, 2)])],
+)
+def test_no_measure_of_f_is_proved_beside_g(measure, c, of_f):
+    """Both are less what they are at the solution of f + g, where grad f is not 0."""
+    file = gradient_descent_on_f_and_g({measure: [0]}, c, of_f + BOTH_OF_G)
+    assert refused(check_proof, file)
+    alone = gradient_descent_on_f_and_g({}, "0", [*of_f, (0, 0, 2)][:2] + BOTH_OF_G)
+    assert not refused(check_proof, alone)
 
 
 def test_the_class_of_g_is_told_where_the_start_alone_uses_it():
