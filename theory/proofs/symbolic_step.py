@@ -218,6 +218,11 @@ def _check(method: Method, functions: FunctionClass) -> None:
             "another point; let its Needs say one of composite and shared_minimiser"
         )
     if method.needs.composite and functions.has_solution:
+        if functions.mu < 0:
+            raise Refusal(
+                f"mu = {functions.mu:g} < 0 lets f fall below its value at the solution of f + g, "
+                f"which {method.name} minimises; give mu >= 0"
+            )
         known: list[Any] = [
             one for one in functions.assumptions if type(one).at is not Assumption.at
         ]
