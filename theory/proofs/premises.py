@@ -341,6 +341,7 @@ class Premises:
 
     def _at_rest(self) -> list[Groups]:
         """Return what relations are in the state at rest, having seen that a step keeps it."""
+        self._require_same_rest()
         pattern = self.patterns[0]
         for orbit in orbits_of(self.exact.inner, pattern, self.template):
             plain, lost = self._world(orbit.cells, AtRest)
@@ -358,6 +359,18 @@ class Premises:
                     f"{self.method.name} does not stay at its fixed point and has no factor there"
                 )
         return self._at(star, problem)
+
+    def _require_same_rest(self) -> None:
+        """Refuse a method that states another state at rest in floats than in rational numbers."""
+        made = []
+        for exact, method in ((False, self.method), (True, self.exact)):
+            plain, _ = self._world(cells_of_kinds(self.counts), exact=exact)
+            star = method.fixed_point(Translated(plain, self.method))
+            if star is None:
+                return
+            vectors = [method.model(star), *_vectors(star)]
+            made.append(([plain.frame.rows(x) for x in vectors], ((),)))
+        self._require_same(*made)
 
     def _rest(self, problem: Translated) -> Any:
         """Return the state at rest that the method states, or the one that is found."""
