@@ -1,7 +1,6 @@
 """The expectation of a form over compression noises, from their variances."""
 
 from certibit.data.arrays import Array
-from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic.frames import Frame, Matrix
 from certibit.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
@@ -31,11 +30,6 @@ def _variance(
     if functions.omega_joint is None:
         omega = frame.layout.numbers([one.omega for one in functions.kinds])[frame.row_kinds]
         return frame.gram(sent, frame.diagonal(gram, number) * omega)
-    if len(frame.members) > 1:
-        raise Refusal(
-            "compressors that share their randomness cannot be certified together with client "
-            "sampling, or for clients that differ; let them draw independently"
-        )
     zero = 0 * gram[0, number, number]
     equal = gram[0, number, number] / frame.n
     different = gram[2, number, number] / 2 if frame.n > 1 else zero

@@ -174,18 +174,7 @@ def _before(drawn: int, end: int, evaluations: Sequence[Evaluation]) -> list[int
 
 
 def joint_noise(error: MessageError, functions: FunctionClass) -> Form:
-    """omega_joint sum_i |v_i|^2 - n |mean noise|^2 >= 0, where clients share their randomness.
-
-    Raises
-    ------
-    Refusal
-        If the clients differ: nothing is known of the mean over those of one kind.
-    """
-    if len(functions.kinds) > 1:
-        raise Refusal(
-            "compressors that share their randomness cannot be certified for clients that differ; "
-            "let them draw independently"
-        )
+    """omega_joint sum_i |v_i|^2 - n |mean noise|^2 >= 0, where clients share their randomness."""
     unit, joint = _unit(error.unknown, error.vector[0]), functions.omega_av
     shares = shares_of(error.kind, functions)
     blocks = [joint * share * np.outer(v, v) for share, v in zip(shares, error.vector, strict=True)]

@@ -438,9 +438,14 @@ class SymbolicChannel(OrbitChannel):
 
     def _noise(self, v: Array, cohort: Array | None) -> Array:
         require_whole(v)
+        basis, frame = self.problem.basis, self.problem.frame
+        if self.functions.omega_joint is not None and len(frame.members) > 1:
+            raise Refusal(
+                "compressors that share their randomness cannot be certified together with client "
+                "sampling, or for clients that differ; let them draw independently"
+            )
         if self.kept:
             return self.errors.unknown(self._sent(v, cohort), "noise")[1]
-        basis, frame = self.problem.basis, self.problem.frame
         number = basis.index("noise", len(self.noises), every_client=True, noise=True)
         self.noises.append((number, v))
         return frame.unknown(basis, number)
