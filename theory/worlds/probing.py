@@ -258,7 +258,8 @@ def _coefficients(vectors: Array, drawn: NDArray[np.bool_]) -> NDArray[np.float6
     difference = (vectors[:, :, 1:] - vectors[:, :, :1]) * np.repeat(drawn, 2)
     up, down = difference[:, :, 0::2], difference[:, :, 1::2]
     size = np.max(np.abs(up), initial=0.0)
-    scale = max(size, 1e-8 * max(1.0, float(np.max(np.abs(vectors)))))  # errors have length 1
+    largest = float(np.max(np.abs(vectors)))
+    scale = max(size, 1e-6 * max(1.0, largest))  # errors have length 1; the rest is rounding
     if np.max(np.abs(up + down), initial=0.0) > LINEARITY * scale:
         raise Refusal("the step is not linear in the errors of its messages; enumerate them")
     up = np.where(np.abs(up) > 1e-9 * scale, up, 0.0)
