@@ -18,7 +18,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.linear_maps import LinearChannel
 from certibit.theory.worlds.outcomes import outcomes
-from certibit.theory.worlds.probing import one_step
+from certibit.theory.worlds.probing import _coefficients, one_step
 
 ENUMERABLE = {"unbiased": ["rand-k:1", "rand-k:1@shared"], "contractive": ["scaled(rand-k:1)"]}
 
@@ -113,3 +113,14 @@ def test_a_message_that_depends_on_another_is_refused():
             METHODS["diana"].theorems[0],
             fixed_point(method, problem),
         )
+
+
+@pytest.mark.parametrize(("apart", "linear"), [(1.4e-12, True), (1e-9, False)])
+def test_rounding_of_large_vectors_is_no_error_of_a_message(apart, linear):
+    """What a kernel of a BLAS leaves of entries of 1000 is 1e-15 of them, and of no degree."""
+    vectors, drawn = np.array([[[1e3, 1e3 + apart, 1e3]]]), np.array([True])
+    if linear:
+        assert _coefficients(vectors, drawn) == pytest.approx(0.0, abs=1e-20)
+        return
+    with pytest.raises(Refusal, match="not linear in the errors"):
+        _coefficients(vectors, drawn)
