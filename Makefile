@@ -7,7 +7,7 @@ FIGURES := figure1 figure2 figure3 figure4
 # Tests run on one thread, and keep their compiled files even where the environment forbids it.
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
 
-.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants scaling theory bench report docs test test-all test-oldest smoke-oldest test-cluster lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants theory bench report docs test test-all test-oldest smoke-oldest test-cluster lint types clean
 
 all: demo
 
@@ -44,15 +44,12 @@ audit: .venv/installed
 certified: .venv/installed
 	$(BIN)/certibit certified
 
-# Every theorem on standard problems; which check catches which planted fault; scaling laws.
+# Every theorem on standard problems; which check catches which planted fault.
 theory: .venv/installed
 	$(BIN)/certibit theory
 
 faults: .venv/installed-dev
 	$(BIN)/python tests/theory/planted/test_planted_faults.py results/theory
-
-scaling: .venv/installed
-	$(BIN)/certibit scaling
 
 # What everything costs, as ratios, against the last time: docs/benchmark.md.
 bench: .venv/installed

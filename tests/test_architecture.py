@@ -59,7 +59,7 @@ LEVELS = [
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.descent"],
     ["theory.checks.channel"],
-    ["theory.checks.method", "theory.checks.theorem"],
+    ["theory.checks.method"],
     ["theory.checks", "theory.exact", "theory.export"],
     ["theory.chains", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.relaxed"],
@@ -105,7 +105,7 @@ EXTENSIONS = {
         *(f"theory.formulas.{name}" for name in ("clipping_complexity", "clipping_in_a_ball")),
         "theory.formulas.relaxed_constants",
         "theory.formulas.episode_round",
-        *("theory.checks.scaling", "theory.checks.standard", "figures.theory_results"),
+        *("theory.checks.standard", "figures.theory_results"),
         "figures.text.verdicts",
         *(
             "figures.pool",

@@ -40,7 +40,12 @@ def test_a_method_of_ones_own(capsys):
 
 VARIANTS = {
     "correct": ("", "", 0, "no check fails"),
-    "sign error": ("s.x - self.gamma", "s.x + self.gamma", 1, "look at the line that updates x."),
+    "sign error": (
+        "s.x - self.gamma",
+        "s.x + self.gamma",
+        1,
+        "at the weights of the potential and at the rate of the theorem.",
+    ),
     "lax step size": (
         '"gamma < 2/L_f", m.gamma, 2 /',
         '"gamma < 4/L_f", m.gamma, 4 /',
@@ -71,7 +76,7 @@ def test_check_says_what_the_page_says(capsys, tmp_path, variant):
     )
     assert code == (end["names"] is not None)
     assert all(f"{name} FAILS" in said for name in (end["names"] or "").split(", ") if name)
-    for quoted in re.findall(r"\n\n((?:    (?:Smallest|The hyp|no check).*\n)(?:    .*\n)*)", page):
+    for quoted in re.findall(r"\n\n((?:    (?:One step|The hyp|no check).*\n)(?:    .*\n)*)", page):
         sentence = " ".join(quoted.split())
         assert (sentence in said) == (words in sentence), sentence
 

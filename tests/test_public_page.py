@@ -121,8 +121,7 @@ def test_what_is_found_is_told_in_a_few_lines():
     told = str(found).splitlines()
     assert told[1] == "gradient descent, classical: not met, gamma < 2/L_f"
     assert failing
-    assert told[4:-1] == failing
-    assert told[-1].startswith("Smallest counterexample: ")
+    assert told[4:] == failing
 
 
 def test_what_cannot_be_checked_is_refused():

@@ -263,8 +263,6 @@ class Theorem(ConvergenceTheorem):
 
     noise_at_solution: ClassVar[bool] = False
     """Whether samples are smooth in expectation, and sigma^2 bounds the variance at x* only."""
-    tight: ClassVar[bool] = False
-    """Whether it promises nearly all that a certificate proves with any quadratic potential."""
 
     @abstractmethod
     def rate(self, m: Any, setting: Setting) -> float:

@@ -41,7 +41,6 @@ _PARTS = (
     ("deep", "Networks that are trained", "make deep",
      {"deep/report.json": "claims", "deep/report.txt": "text"}),
     ("theory", "Theorems against the code", "make theory", {"theory/report.json": "theorems"}),
-    ("scaling", "Scaling laws", "make scaling", {"scaling/scaling.json": "scaling"}),
     ("certified", "Certificates", "make certified",
      {"certified/rates.json": "rates", "certified/savings.json": "savings"}),
     ("audit", "Audit of proofs", "make audit", {"audit/audit-*.json": "audit"}),
@@ -167,8 +166,6 @@ def _outcomes(macro: str, value: Any) -> Iterator[str]:
             yield from (claim["outcome"] for _, claims in claim_groups(figure) for claim in claims)
     elif macro == "claims":
         yield from (claim["outcome"] for claim in value["verdicts"])
-    elif macro == "scaling":
-        yield from (Known.MEASURED.words() if fit["holds"] else FAILS for fit in value)
     elif macro == "theorems":
         yield from (outcome_kind(row["outcome"]) for row in value)
     elif macro == "audit":

@@ -133,13 +133,13 @@ def _promised(promised: Promised, verdicts: Sequence[Verdict] | None = None) -> 
     verdicts = promised.verdicts if verdicts is None else verdicts
     if promised.theorem is None:
         title = "No theorem: the Lyapunov function must not grow in the mean"
-        return "\n".join([title, *_table(verdicts)]) + _diagnosis(promised)
+        return "\n".join([title, *_table(verdicts)])
     hypotheses = _hypotheses(promised.conditions)
     if not promised.met:
         return f"{promised.theorem.title}: not met\n{hypotheses}"
     said = str(promised.promise).replace("factor ", "factor tau = ")
     title = f"{promised.theorem.title}: {said}"
-    text = "\n".join([title, hypotheses, *_table(verdicts)]) + _diagnosis(promised)
+    text = "\n".join([title, hypotheses, *_table(verdicts)])
     if promised.runs is not None and promised.runs.promised:
         text += f"\n{_whole_runs(promised.runs)}"
     if promised.loose:
@@ -169,10 +169,6 @@ def _bits(runs: RunsCheck) -> str:
 
 def _whole(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else readable(value)
-
-
-def _diagnosis(promised: Promised) -> str:
-    return promised.diagnosis and "\n" + paragraph(promised.diagnosis)
 
 
 def _unpromised(found: Examination) -> str:
@@ -243,7 +239,6 @@ def examination_summary(found: Examination) -> dict[str, Any]:
                     for condition in promised.conditions
                 ],
                 "loose": list(promised.loose),
-                "diagnosis": promised.diagnosis,
                 "verdicts": [verdict_summary(verdict) for verdict in promised.verdicts],
             }
             for promised in found.promised

@@ -74,7 +74,6 @@ def test_every_command_is_listed_with_its_module(capsys):
 
 CAPS = dict.fromkeys(["run", "compare", "plan", "demo", "figures", "episode"], "10,000,000") | {
     "certified": "100,000",
-    "scaling": "400,000",
     "theory": "5,000",
     "check": "20,000",
 }
@@ -189,7 +188,7 @@ def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command
 
 def test_all_commands_that_read_what_is_kept_can_ignore_it():
     """The others that write compute all that they print."""
-    assert set(WRITING) - set(FRESH) == {"audit", "scaling", "theory"}
+    assert set(WRITING) - set(FRESH) == {"audit", "theory"}
 
 
 FILES = [

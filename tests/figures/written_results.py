@@ -16,11 +16,10 @@ from certibit.figures.locodl.panels import Curve, Job
 from certibit.figures.locodl.recipes import demonstration
 from certibit.figures.locodl.reproduction import drawn_record
 from certibit.figures.text.verdicts import OWN, ClaimVerdict
-from certibit.figures.theory_results import fit_summary, row_summary
+from certibit.figures.theory_results import row_summary
 from certibit.solvers.store.store import Store
 from certibit.theory.audit.locodl.locodl_proof import PROOF
 from certibit.theory.audit.machinery.report import audit_report
-from certibit.theory.checks.scaling import Fit, Law
 from certibit.theory.checks.standard import TheoremRow
 from certibit.theory.theorem import Condition
 
@@ -64,8 +63,6 @@ def write_results(folder: Path) -> None:
         3.0,
         4,
     )
-    law = Law("locodl", "best", "kappa", (10.0, 100.0))
-    fit = Fit(law, np.array([[5.0], [50.0]]), 1.0, 0.1, 1.0)
     rates = [
         Rate("gd", "1/L", 10, kappa, 9.0, varied, 0.1, 0.2, "")
         for kappa, varied in ((100.0, ""), (10.0, "kappa"), (100.0, "kappa"))
@@ -92,7 +89,6 @@ def write_results(folder: Path) -> None:
             "rule": "R", "figures": [{"figure": "demo"} | groups, {"figure": "another"} | groups]
         },
         "theory/report.json": [row_summary(theorem)],
-        "scaling/scaling.json": [fit_summary(fit)],
         "certified/rates.json": list(map(asdict, rates)),
         "certified/savings.json": [asdict(saving)],
         "audit/audit-locodl.json": audit,

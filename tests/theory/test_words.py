@@ -7,13 +7,12 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from certibit.cli import main
 from certibit.data.problems.quadratic import Quadratic
 from certibit.figures.text.verdicts import OWN, ClaimVerdict, claim_outcome, verdicts_text
-from certibit.figures.theory_results import scaling_table, theorems_table
+from certibit.figures.theory_results import theorems_table
 from certibit.solvers.methods.gd import GD
 from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.audit.machinery.step import (
@@ -25,7 +24,6 @@ from certibit.theory.audit.machinery.step import (
     Variable,
 )
 from certibit.theory.checks.examination import check
-from certibit.theory.checks.scaling import LAWS, Fit
 from certibit.theory.checks.standard import TheoremRow
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Known, Verdict
@@ -125,8 +123,6 @@ def test_tables_of_the_theory():
     text = theorems_table(rows)
     assert len(cells(text, 3)) == len(rows)
     assert all_are_outcomes(cells(text, 3))
-    fits = [Fit(LAWS[0], np.ones((1, 1)), exponent, 0.1, 1.0) for exponent in (1.0, 2.0)]
-    assert cells(scaling_table(fits), -1) == ["measured", "FAILS"]
 
 
 def test_audit():

@@ -172,7 +172,6 @@ class CoupledLoCoDL(Theorem31):
 
     title = "LoCoDL, coupled potential"
     published = False
-    tight = True
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
         decrease = _coupling(m, setting).decrease

@@ -78,7 +78,6 @@ class CoupledScaffnew(Theorem):
     method = Scaffnew
     title = "Scaffnew, coupled potential"
     published = False
-    tight = True
 
     def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
         limit = Condition("gamma < 2/L", m.gamma, 2 / setting.L, strict=True)

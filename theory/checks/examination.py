@@ -32,6 +32,7 @@ from certibit.theory.checks.method.identities import identities
 from certibit.theory.checks.method.one_step import worst_descent
 from certibit.theory.checks.method.promise import accuracy_constant
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
+from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import (
     Promised,
@@ -40,7 +41,6 @@ from certibit.theory.checks.promises import (
     check_promise,
 )
 from certibit.theory.checks.soundness import at_rest_and_kept, conduct, quiet, soundness
-from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rules
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import (
     ConvergenceTheorem,
@@ -114,7 +114,6 @@ class Examination:
             *([f"{untold}{self.unpromised}"] if self.unpromised else []),
             f"{len(failing)} of {len(self.verdicts)} checks fail",
             *(f"{FAILS}: {verdict.check}. {verdict.advice}" for verdict in failing),
-            *(promised.diagnosis for promised in self.promised if promised.diagnosis),
         ]
         return "\n".join(lines)
 
@@ -162,8 +161,6 @@ def check(
         The weight of a bit received in the bits of the whole runs.
     strict : bool
         Whether parameters outside every theorem are refused.
-    tool : bool
-        Whether certibit itself is checked as well: traces, channel, compiled passes, refusals.
 
     Returns
     -------

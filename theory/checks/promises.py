@@ -12,7 +12,6 @@ from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
 from certibit.theory.checks.method.descents import descents_along_a_run
-from certibit.theory.checks.method.growth import why_it_grows
 from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
@@ -20,8 +19,7 @@ from certibit.theory.checks.method.one_step import (
     worst_quadratic,
 )
 from certibit.theory.checks.method.whole_runs import RunsCheck, bounded_run, on_huber_functions
-from certibit.theory.checks.theorem.tight import tight_promise
-from certibit.theory.checks.theorem.written_formulas import written_hypotheses
+from certibit.theory.checks.method.written_formulas import written_hypotheses
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import (
     AnyPromise,
@@ -53,9 +51,6 @@ class Promised:
         Whole runs, which need a theorem.
     loose : tuple of str
         The hypotheses whose right side can be doubled, as far as a search sees.
-    diagnosis : str
-        Where one step breaks the promise: the smallest counterexample, the line to look at, and
-        what a certificate says.
     """
 
     theorem: ConvergenceTheorem | None
@@ -64,7 +59,6 @@ class Promised:
     verdicts: tuple[Verdict, ...]
     runs: RunsCheck | None = None
     loose: tuple[str, ...] = ()
-    diagnosis: str = ""
 
     @property
     def met(self) -> bool:
@@ -115,17 +109,13 @@ def check_promise(
     if theorem.unmet(method, setting):
         return Promised(theorem, conditions, promise, (written,) if written else ())
     steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
-    said = (written, tight_promise(theorem, card))
-    of_runs = runs.verdicts if runs else ()
-    verdicts = [*steps, *of_runs, *(verdict for verdict in said if verdict)]
-    loose, diagnosis = tuple[str, ...](), ""
-    if not all(verdict.holds for verdict in steps):
-        diagnosis = why_it_grows(theorem, experiment, card if by_rule else None, rule)
-    elif beyond and by_rule:
+    verdicts = [*steps, *(runs.verdicts if runs else ()), *([written] if written else ())]
+    loose = tuple[str, ...]()
+    if beyond and by_rule and all(verdict.holds for verdict in steps):
         with suppress(Refusal):
             verdicts.append(at_the_boundary(theorem, card, rule))
             loose = loose_hypotheses(theorem, card, rule)
-    return Promised(theorem, conditions, promise, tuple(verdicts), runs, loose, diagnosis)
+    return Promised(theorem, conditions, promise, tuple(verdicts), runs, loose)
 
 
 def check_convex_promise(
@@ -162,9 +152,7 @@ def check_growth(unmet: Sequence[Promised], experiment: ConvexExperiment) -> Pro
     """Check that the potential of the first theorem does not grow where no theorem is met."""
     theorem = next(one.theorem for one in unmet if isinstance(one.theorem, Theorem))
     steps = tuple(_growing_steps(theorem, experiment, _outside(unmet)))
-    grows = not all(verdict.holds for verdict in steps)
-    diagnosis = why_it_grows(theorem, experiment, limit=1.0) if grows else ""
-    return Promised(None, (), ContractionPromise(1.0), steps, diagnosis=diagnosis)
+    return Promised(None, (), ContractionPromise(1.0), steps)
 
 
 def _promised_steps(

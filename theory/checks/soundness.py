@@ -5,7 +5,6 @@ stationary where all gradients vanish.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.unsent import unsent
 from certibit.theory.checks.channel.untold import untold
 from certibit.theory.checks.compressor.compression import small_dimension
-from certibit.theory.checks.method.best_rule import best_rule
 from certibit.theory.checks.method.conduct import (
     begins_as_written,
     bill_check,
@@ -32,7 +30,6 @@ from certibit.theory.checks.method.conduct import (
     schedule,
     stays_at_solution,
 )
-from certibit.theory.checks.method.smallest import in_words, smaller
 from certibit.theory.checks.method.solves_in_time import solves_in_time
 from certibit.theory.verdict import Verdict
 
@@ -46,10 +43,7 @@ _CONDUCT: tuple[Check, ...] = (
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
-    """Run the checks that need no theorem, as far as they apply.
-
-    A failing check is repeated on smaller problems, and the smallest counterexample is reported.
-    """
+    """Run the checks that need no theorem, as far as they apply."""
     if not experiment.method.needs.strongly_convex:
         return (*conduct(card, experiment, seed), *at_rest_and_kept(card, experiment, seed))
     checks: tuple[Check, ...] = (
@@ -57,10 +51,9 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
         untold,
         lambda experiment, _: bill_check(card, experiment),
         lambda experiment, seed: solves_in_time(card, experiment, seed),
-        lambda experiment, _: best_rule(card, experiment),
     )
     with np.errstate(all="ignore"):
-        verdicts = [_smallest(check, experiment, seed) for check in checks]
+        verdicts = [check(experiment, seed) for check in checks]
     return (*at_rest_and_kept(card, experiment, seed), *(v for v in verdicts if v))
 
 
@@ -92,7 +85,7 @@ def at_rest_and_kept(
     if experiment.method.needs.strongly_convex:
         checks = (stays_at_solution, *checks)
     with np.errstate(all="ignore"):
-        verdicts = [_smallest(check, experiment, seed) for check in checks]
+        verdicts = [check(experiment, seed) for check in checks]
     return tuple(verdict for verdict in verdicts if verdict)
 
 
@@ -108,17 +101,3 @@ def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
         problem: Any = experiment.problem
         return replace(experiment, problem=replace(problem, noise=None))
     return quadratic_twin(experiment, experiment.n, small_dimension(experiment.compressor))
-
-
-def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict | None:
-    """Return a verdict, or that of the smallest problem on which it does not hold either."""
-    verdict = check(experiment, seed)
-    if verdict is None or verdict.holds:
-        return verdict
-    for small in smaller(experiment):
-        with suppress(Exception):  # what cannot be tried is no counterexample
-            failing = check(small, seed)
-            if failing is not None and not failing.holds:
-                advice = f"{failing.advice} Smallest counterexample: {in_words(small)}."
-                return replace(failing, advice=advice)
-    return verdict

@@ -16,7 +16,6 @@ SUMMARIES = {
     "plan": ("plan", "compute the cost that theorems promise for every method"),
     "report": ("results", "write one HTML page of all results"),
     "run": ("run", "run one method on one problem"),
-    "scaling": ("results", "fit exponents of bits in kappa, d, n and omega"),
     "theory": ("results", "check every theorem on standard problems"),
 }
 """The module of every command, which is slow to import, and what the command does."""

@@ -20,7 +20,6 @@ from certibit.figures.certified.measured_bits import MOST_ITERATIONS
 from certibit.figures.pool import Call, results
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import ITERATIONS
-from certibit.theory.checks.scaling import LAW_ITERATIONS, LAWS, measured_law
 from certibit.theory.checks.standard import ACCURACY, STANDARD_ITERATIONS, rows, tasks
 
 
@@ -160,17 +159,6 @@ def check_theorems(chosen: argparse.Namespace) -> int:
     return _judged(folder, found, ("report", theorems_table, row_summary), draw_looseness)
 
 
-def fit_scaling_laws(chosen: argparse.Namespace) -> int:
-    """Fit all scaling laws, write table, JSON and figure, and return the exit code."""
-    from certibit.figures.theory_results import draw_scaling, fit_summary, scaling_table
-
-    folder, asked = _asked(chosen, LAW_ITERATIONS)
-    more = (asked["seeds"], asked["downlink"], asked["limits"])
-    calls = [Call(law.method, measured_law, (law, *more)) for law in LAWS]
-    fits = results(calls, asked["processes"])
-    return _judged(folder, fits, ("scaling", scaling_table, fit_summary), draw_scaling)
-
-
 def _judged(folder: Path, found: Any, written: Any, draw: Callable[[Any, Path], Any]) -> int:
     """Write the table, the JSON and the figure of what was found; return the exit code."""
     name, text, value = written
@@ -265,6 +253,5 @@ COMMANDS = {
     "certified": (compare_certified, _CERTIFIED),
     "audit": (audit_proofs, _AUDIT),
     "theory": (check_theorems, _measured("results/theory", STANDARD_ITERATIONS)),
-    "scaling": (fit_scaling_laws, _measured("results/scaling", LAW_ITERATIONS)),
     "report": (write_page, _REPORT),
 }

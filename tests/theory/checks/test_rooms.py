@@ -39,7 +39,6 @@ ROOMS = {
             "clients use only what they received",
             "Psi at the solution",
             "bits of a round as published",
-            "no better than best",
         ],
     ),
     "problem": (

@@ -16,6 +16,7 @@ sys.path.append(str(Path(__file__).parents[1]))  # of `tool`, also for who runs 
 
 from tool.choices import channel_checks
 from tool.compiled import compiled_as_plain
+from tool.own_cards import best_rule
 from tool.trace_checks import trace_checks
 
 from certibit.data.errors import Refusal
@@ -58,9 +59,9 @@ from certibit.theory.checks.method.one_step import (
     worst_quadratic,
 )
 from certibit.theory.checks.method.whole_runs import bounded_run, on_huber_functions, whole_runs
+from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
-from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rules
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep
@@ -134,6 +135,7 @@ def parts(
                 yield f"{kind} {number + 1}", partial(of_it, kind)
         for number, one in enumerate(card.convex):
             yield f"convex {number + 1}", partial(_of_convex, one, card, experiment, rule, seed)
+        yield "best", lambda: filter(None, [best_rule(card, where)])
         yield "soundness", lambda: soundness(card, experiment, seed)
         yield "traces", lambda: trace_checks(card, experiment, seed)
     yield "identities", lambda: (identities(card, problem, seed),)

@@ -1,7 +1,7 @@
-"""Theorems that promise too little break no promise: what `check` holds against them sees it.
+"""Theorems that promise too little break no promise: their own text, and certificates, see it.
 
 Their hypotheses, docstrings and rules are formulas that are read and evaluated again; a theorem
-that calls itself tight is held against certificates.
+that is called tight is held against certificates, and a best rule against others.
 """
 
 import math
@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import pytest
 from planting import Fault, fault, planted
+from tool.own_cards import best_rule, tight_promise
 from tool.small_experiment import small_experiment
 
 from certibit.data.errors import Refusal
@@ -19,10 +20,9 @@ from certibit.solvers.methods.gd import GD
 from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.checks.examination import check
+from certibit.theory.checks.method import written_formulas
 from certibit.theory.checks.method.boundary import loose_hypotheses
-from certibit.theory.checks.theorem import written_formulas
-from certibit.theory.checks.theorem.tight import tight_promise
-from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rules
+from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict
@@ -86,7 +86,7 @@ def rows(name: str) -> Iterator[Verdict]:
             method = card.at(where, rule)
             found = [written_hypotheses(theorem, method, where) for theorem in card.theorems]
             yield from filter(None, found)
-    yield from filter(None, [written_rules(card, where)])
+    yield from filter(None, [written_rules(card, where), best_rule(card, where)])
     yield from filter(None, (tight_promise(theorem, card) for theorem in card.theorems))
 
 
@@ -112,7 +112,7 @@ def test_a_check_has_these_rows():
     where = Setting.of(METHODS["locodl"].method, problem, sent)
     method = METHODS["locodl"].at(where, "paper")
     found = check(method, problem, sent, rule="paper", seeds=1, iterations=50)
-    assert {FORMULAS, PARAMETERS, TIGHT} <= {verdict.check for verdict in found.verdicts}
+    assert {FORMULAS, PARAMETERS} <= {verdict.check for verdict in found.verdicts}
 
 
 class Strict(GradientDescent):

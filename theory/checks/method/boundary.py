@@ -33,6 +33,7 @@ from certibit.theory.worlds.linearity import linear_compressor
 FARTHEST = 2.0**13
 """A parameter that may grow or shrink by this factor has no boundary there."""
 HALVINGS = 30
+_CLIENTS = 3
 STEPS = 30
 """Of a run that is held against a bound on whole runs."""
 
@@ -51,8 +52,6 @@ class Boundary:
         The ratio promised there, and the largest one: see :func:`promised_and_worst`.
     hypotheses : tuple of str
         Those that fail a little farther.
-    clients : int
-        Of the problem.
     refused : str
         Why no worst case is known there; "" if it is.
     """
@@ -62,7 +61,6 @@ class Boundary:
     rate: float
     worst: float
     hypotheses: tuple[str, ...] = ()
-    clients: int = 3
     refused: str = ""
 
     @property
@@ -98,21 +96,12 @@ def at_the_boundary(theorem: ConvergenceTheorem, card: Card, rule: str | None = 
             "on small quadratics; take another rule"
         )
     worst = max(found, key=lambda boundary: boundary.ratio)
-    for clients in (1, 2) if not worst.kept else ():
-        fewer = max(
-            (one for one in boundaries(theorem, card, rule, clients=clients) if not one.refused),
-            key=lambda boundary: boundary.ratio,
-            default=worst,
-        )
-        if not fewer.kept:
-            worst = fewer
-            break
     note = f"{worst.parameter} = {worst.value:.4g}"
     asked = " and ".join(worst.hypotheses) or f"on {worst.parameter}"
     advice = (
         f"The hypothesis {asked} is false on its boundary, it asks for too little: with {note} all "
         f"hypotheses hold, the promised factor is {worst.rate:.6g} and the worst case "
-        f"{worst.worst:.6g}. Smallest counterexample: n = {worst.clients}, d = 2, a quadratic."
+        f"{worst.worst:.6g}, for a quadratic with n = {_CLIENTS} and d = 2."
     )
     if len(found) < len(points):
         note += f"; {len(points) - len(found)} of {len(points)} points are refused"
@@ -145,13 +134,12 @@ def boundaries(
     *,
     kappas: tuple[float, ...] = (10.0, 200.0),
     doubled: str = "",
-    clients: int = 3,
 ) -> Iterator[Boundary]:
     """Move each real parameter of a rule on small quadratics as far as the hypotheses allow.
 
     The right side of the hypothesis ``doubled`` counts twice.
     """
-    for start in _starts(theorem, card, rule, kappas, clients):
+    for start in _starts(theorem, card, rule, kappas):
         for field in fields(start.method):
             if not isinstance(getattr(start.method, field.name), float):
                 continue
@@ -166,7 +154,7 @@ def boundaries(
                     except Refusal as refusal:
                         refused = str(refusal)
                     broken = _next_broken(theorem, last, field.name, factor)
-                    yield Boundary(field.name, value, rate, worst, broken, clients, refused)
+                    yield Boundary(field.name, value, rate, worst, broken, refused)
 
 
 def promised_and_worst(
@@ -191,7 +179,6 @@ def _starts(
     card: Card,
     rule: str | None,
     kappas: tuple[float, ...],
-    clients: int = 3,
 ) -> Iterator[ConvexExperiment]:
     """Yield small quadratics, of alike and of unlike clients, where a rule meets the theorem.
 
@@ -200,10 +187,10 @@ def _starts(
     found = False
     for chosen in dict.fromkeys((linear_compressor(card.method), None)):
         for kappa in kappas:
-            for L, alike in ((kappa, True), (np.geomspace(kappa, np.sqrt(kappa), clients), False)):
+            for L, alike in ((kappa, True), (np.geomspace(kappa, np.sqrt(kappa), _CLIENTS), False)):
                 shared = card.method.needs.shared_minimiser
                 problem = Quadratic.random(
-                    clients, 2, 1.0, L, shared_eigenvectors=alike, shared_minimiser=shared
+                    _CLIENTS, 2, 1.0, L, shared_eigenvectors=alike, shared_minimiser=shared
                 )
                 try:
                     method = card.parameters(problem, chosen, rule)

@@ -1,1 +1,0 @@
-"""Checks of what a theorem says: its formulas, and whether it is tight."""
