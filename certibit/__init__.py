@@ -170,13 +170,7 @@ if TYPE_CHECKING:
     from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
     from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
     from certibit.theory.setting import Setting
-    from certibit.theory.theorem import (
-        Condition,
-        ConvexDescentTheorem,
-        DescentTheorem,
-        RunTheorem,
-        Theorem,
-    )
+    from certibit.theory.theorem import Condition, RunTheorem, Theorem
     from certibit.theory.worlds.probing import one_step
 
 __version__ = "0.1.0"
@@ -226,10 +220,8 @@ __all__ = [
     "Compressor",
     "Condition",
     "Constants",
-    "ConvexDescentTheorem",
     "DamagedFileError",
     "DescentCertificate",
-    "DescentTheorem",
     "EControl",
     "EpisodePlusPlus",
     "Every",

@@ -18,7 +18,7 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples
-from certibit.theory.theorem import ConvexDescentTheorem, RunTheorem, Theorem
+from certibit.theory.theorem import RunTheorem
 
 CLOSE = 1e-6
 STEEP, FLAT, UNLIKE = 10.0, 0.3, (1.0, 0.2, 0.2, 0.2)
@@ -46,10 +46,10 @@ def settings_of(card, theorem, n):
 
 def where_clients_differ(card, theorem, n, omega):
     """Return a setting of n clients in which all constants differ."""
-    kappa = 100.0 if isinstance(theorem, Theorem | ConvexDescentTheorem) else None
+    kappa = 100.0 if theorem.measure in {"potential", "gap"} else None
     where = class_setting(card.method, n, kappa, omega, None, 20)
     mu, L = UNIT * where.constants.mu, UNIT * where.L
-    mu = 0.0 if isinstance(theorem, ConvexDescentTheorem) else mu
+    mu = 0.0 if theorem.measure == "gap" else mu
     alike = n == 1 or card.name == "gradskip"  # whose clients toss coins of their own
     L_i = L * (np.ones(n) if alike else np.array(UNLIKE))
     where = replace(where, constants=Constants(mu, L_i, L * (1.0 if alike else FLAT)))
@@ -79,7 +79,7 @@ def at_its_limit(theorem, method, where, name):
 
 def promise_is_certified(theorem, method, where):
     """Whether a certificate with the Psi of a theorem proves what it promises."""
-    promise, factor = theorem.promise(method, where), isinstance(theorem, Theorem)
+    promise, factor = theorem.promise(method, where), theorem.measure == "potential"
     c = 1 - promise.factor if factor else promise.c
     functions = FunctionClass.of(where)
     if theorem.allows_noise(method, where):
@@ -110,7 +110,7 @@ def broken_promises(card, n, parameters=()):
     Without parameters it is the step size, by the first rule that meets a theorem.
     """
     found, tried = [], set()
-    theorems = (*card.theorems, *card.descents, *card.convex)
+    theorems = card.about("potential", "squared_gradient", "gap")
     for theorem in (one for one in theorems if not isinstance(one, RunTheorem)):
         for where, rule in product(settings_of(card, theorem, n), card.rules):
             try:

@@ -14,13 +14,7 @@ from certibit.theory.bill import Bill
 from certibit.theory.orders import Orders
 from certibit.theory.potential import Potential
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    ConvexDescentTheorem,
-    DescentTheorem,
-    NormTheorem,
-    RunTheorem,
-    Theorem,
-)
+from certibit.theory.theorem import Theorem
 
 Rule = Callable[..., Method]
 """Parameters from theory: a method made for a setting, with what is left open as options."""
@@ -94,13 +88,7 @@ class Card:
     label : str
         The label in figures and tables; by default the name of the method.
     theorems : tuple of Theorem
-        Theorems about the factor of one step.
-    descents : tuple of DescentTheorem
-        Theorems about the descent of one step, for functions that need not be convex.
-    convex : tuple of ConvexDescentTheorem or RunTheorem
-        Theorems for convex functions, mu = 0: about one step, or a bound after a whole run.
-    relaxed : tuple of NormTheorem
-        Theorems about the decrease of f in a round, for (L0, L1)-smooth functions.
+        Its theorems; each says its measure.
     along_runs : tuple of AlongRuns
         Other theorems about whole runs, for methods without a contraction factor.
     rules : mapping
@@ -141,9 +129,6 @@ class Card:
     method: type[Method]
     label: str = ""
     theorems: tuple[Theorem, ...] = ()
-    descents: tuple[DescentTheorem, ...] = ()
-    convex: tuple[ConvexDescentTheorem | RunTheorem, ...] = ()
-    relaxed: tuple[NormTheorem, ...] = ()
     along_runs: tuple[AlongRuns, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     orders: Orders | None = None
@@ -181,7 +166,7 @@ class Card:
     @property
     def stated(self) -> tuple[Any, ...]:
         """All theorems."""
-        return (*self.theorems, *self.descents, *self.convex, *self.relaxed, *self.along_runs)
+        return (*self.theorems, *self.along_runs)
 
     @property
     def shares_masks(self) -> bool:
@@ -200,14 +185,13 @@ class Card:
         names = (*self.step_sizes, *_STEP_SIZES)
         return next((name for name in names if name in known), None)
 
-    @property
-    def convex_descents(self) -> tuple[ConvexDescentTheorem, ...]:
-        """The theorems about the descent of one step over convex functions."""
-        return tuple(one for one in self.convex if isinstance(one, ConvexDescentTheorem))
+    def about(self, *measures: str) -> tuple[Any, ...]:
+        """Return the theorems with one of some measures: "potential" are those about a factor."""
+        return tuple(theorem for theorem in self.theorems if theorem.measure in measures)
 
     def holding(self, m: Method, setting: Setting) -> tuple[Theorem, ...]:
-        """Return the theorems whose hypotheses all hold."""
-        return tuple(theorem for theorem in self.theorems if not theorem.unmet(m, setting))
+        """Return the theorems about a factor whose hypotheses all hold."""
+        return tuple(one for one in self.about("potential") if not one.unmet(m, setting))
 
     def best_theorem(
         self, m: Method, setting: Setting, *, published: bool = False
@@ -221,7 +205,7 @@ class Card:
 
     def potential(self, m: Method, setting: Setting) -> Theorem | None:
         """Return the theorem whose Lyapunov function is recorded: one that applies, if any does."""
-        return next(iter((*self.holding(m, setting), *self.theorems)), None)
+        return next(iter((*self.holding(m, setting), *self.about("potential"))), None)
 
     def at(self, setting: Setting, rule: str | None = None, **options: Any) -> Method:
         """Make the method with parameters from theory.
@@ -267,12 +251,13 @@ class Card:
         Refusal
             If there is no such theorem, or it allows no step.
         """
-        if not (self.relaxed and self.tunings):
+        stated = self.about("gradient_norm")
+        if not (stated and self.tunings):
             raise Refusal(
                 f"no theorem on {self.name} has parameters for (L0, L1)-smooth functions; give "
                 "each yourself"
             )
-        eta, gamma = self.relaxed[0].largest(setting, I)
+        eta, gamma = stated[0].largest(setting, I)
         return self.tunings[0].make(eta, gamma / eta, I, None)
 
     def left_open(self, rule: str | None = None) -> tuple[str, ...]:

@@ -205,49 +205,14 @@ AnyPromise = ContractionPromise | DescentPromise | NormPromise | RunPromise
 """What a theorem promises: of one step, a factor or a descent; or a bound after a whole run."""
 
 
-class ConvergenceTheorem(ABC):
-    """A theorem about the convergence of a method: hypotheses, Psi and a promise."""
+class Theorem(ABC):
+    """A theorem about the convergence of a method, published or proved by us.
 
-    method: ClassVar[type[Method]]
-    title: ClassVar[str]
-    published: ClassVar[bool] = True
-    """Whether its promise is in a paper; otherwise the docstring says "Proved by us"."""
-
-    @abstractmethod
-    def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
-        """Return the hypotheses on the parameters of a method, evaluated."""
-
-    @abstractmethod
-    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
-        """Return the terms of the Lyapunov function Psi at a state; ``star`` is the fixed point.
-
-        ``problem`` is there for gradients at points of the state.
-        """
-
-    @abstractmethod
-    def promise(self, m: Any, setting: Setting) -> AnyPromise:
-        """Return what is promised, with ``rounds_to(accuracy, start, variance)``."""
-
-    def noise(self, m: Any, setting: Setting) -> float:
-        """Return e; 0 if gradients are exact, or their variance is reduced."""
-        return 0.0
-
-    def allows_noise(self, m: Any, setting: Setting) -> bool:
-        """Whether it is about stochastic gradients, too: of samples that m names, or with an e."""
-        return m.needs.samples or self.noise(m, setting) > 0
-
-    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
-        """Return the hypotheses that fail; one may be that gradients are exact."""
-        broken = tuple(c for c in self.conditions(m, setting) if not c.holds)
-        if broken or not setting.sigma or self.allows_noise(m, setting):
-            return broken
-        return (Condition(EXACT, setting.sigma, 0.0),)
-
-
-class Theorem(ConvergenceTheorem):
-    """A theorem E[Psi+] <= tau Psi + e sigma^2 about one step, published or proved by us.
-
-    sigma^2 bounds the variance of stochastic gradients; it is 0 where they are exact.
+    By its measure it is about one step: E[Psi+] <= tau Psi + e sigma^2 for "potential"; for the
+    others E[Psi+] <= Psi - c M + e sigma^2, with M = f(x) - f* for "gap", where the f_i are convex,
+    and M = |grad f(x)|^2 for "squared_gradient", where f need not be convex and f - inf f at the
+    model has weight 1 in Psi. x is the model before the step; sigma^2 bounds the variance of
+    stochastic gradients and is 0 where they are exact.
 
     Examples
     --------
@@ -259,18 +224,74 @@ class Theorem(ConvergenceTheorem):
     True
     >>> theorem.promise(method, setting).factor == theorem.rate(method, setting) < 1
     True
+    >>> [theorem.title for theorem in METHODS["marina"].about("squared_gradient")]
+    ['MARINA, nonconvex']
     """
 
+    method: ClassVar[type[Method]]
+    title: ClassVar[str]
+    measure: ClassVar[str] = "potential"
+    """What decreases: "potential", "gap", "squared_gradient", or "gradient_norm"."""
+    published: ClassVar[bool] = True
+    """Whether its promise is in a paper; otherwise the docstring says "Proved by us"."""
     noise_at_solution: ClassVar[bool] = False
     """Whether samples are smooth in expectation, and sigma^2 bounds the variance at x* only."""
 
     @abstractmethod
+    def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
+        """Return the hypotheses on the parameters of a method, evaluated."""
+
+    @abstractmethod
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the terms of the Lyapunov function Psi at a state.
+
+        ``star`` is the fixed point; where the measure is "squared_gradient", the state at rest
+        about the model, so that a gradient estimate is compared with the gradient there.
+        ``problem`` is there for gradients at points of the state.
+        """
+
     def rate(self, m: Any, setting: Setting) -> float:
         """Return tau, the promised factor of the Lyapunov function per iteration."""
+        raise NotImplementedError(f"{self.title} promises no factor; its promise is another one")
 
-    def promise(self, m: Any, setting: Setting) -> ContractionPromise:
-        """Return the promised factor, and e."""
-        return ContractionPromise(self.rate(m, setting), self.noise(m, setting))
+    def descent(self, m: Any, setting: Setting) -> float:
+        """Return c, the promised constant, where the measure is not "potential"."""
+        raise NotImplementedError(f"{self.title} promises no descent; its promise is another one")
+
+    def noise(self, m: Any, setting: Setting) -> float:
+        """Return e; 0 if gradients are exact, or their variance is reduced."""
+        return 0.0
+
+    def growth(self, m: Any, setting: Setting) -> float:
+        """Return the part of itself by which Psi may grow in the mean, of a descent; often 0."""
+        return 0.0
+
+    def dissimilarity(self, m: Any, setting: Setting) -> float:
+        """Return the coefficient of zeta^2, of a descent; 0 where clients may differ by any."""
+        return 0.0
+
+    def promise(self, m: Any, setting: Setting) -> Any:
+        """Return what is promised, with ``rounds_to(accuracy, start, variance)``."""
+        if self.measure == "potential":
+            return ContractionPromise(self.rate(m, setting), self.noise(m, setting))
+        parts = self.descent(m, setting), self.noise(m, setting), self.growth(m, setting)
+        return DescentPromise(*parts, self.measure, self.dissimilarity(m, setting))
+
+    def allows_noise(self, m: Any, setting: Setting) -> bool:
+        """Whether it is about stochastic gradients, too: of samples that m names, or with an e."""
+        return m.needs.samples or self.noise(m, setting) > 0
+
+    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
+        """Return the hypotheses that fail.
+
+        One may be that gradients are exact, one of the measure "gap" that the f_i are convex.
+        """
+        broken = tuple(c for c in self.conditions(m, setting) if not c.holds)
+        if not broken and setting.sigma and not self.allows_noise(m, setting):
+            broken = (Condition(EXACT, setting.sigma, 0.0),)
+        if not broken and self.measure == "gap" and setting.constants.mu < 0:
+            broken = (Condition("0 <= mu", 0.0, setting.constants.mu),)
+        return broken
 
     def solved(self, m: Any, s: Any, y: Array, gradient: Array) -> Array | None:
         """Return which local solves may end at points y, (n, 1, R); None if none is asked for.
@@ -280,60 +301,7 @@ class Theorem(ConvergenceTheorem):
         return None
 
 
-class DescentTheorem(ConvergenceTheorem):
-    """A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 about one step; f need not be convex.
-
-    sigma^2 is the variance of stochastic gradients, 0 if they are exact. x is the model before the
-    step, and f - inf f at the model has weight 1 in Psi. ``star`` is the state at rest about the
-    model: a gradient estimate is compared with the gradient there.
-
-    Examples
-    --------
-    >>> from certibit import METHODS
-    >>> [theorem.title for theorem in METHODS["marina"].descents]
-    ['MARINA, nonconvex']
-    """
-
-    measure: ClassVar[str] = "squared_gradient"
-
-    @abstractmethod
-    def descent(self, m: Any, setting: Setting) -> float:
-        """Return c, the promised constant."""
-
-    def growth(self, m: Any, setting: Setting) -> float:
-        """Return the part of itself by which Psi may grow in the mean; 0 by default."""
-        return 0.0
-
-    def dissimilarity(self, m: Any, setting: Setting) -> float:
-        """Return the coefficient of zeta^2; 0 where clients may differ by any zeta."""
-        return 0.0
-
-    def promise(self, m: Any, setting: Setting) -> DescentPromise:
-        """Return the promised descent."""
-        parts = self.descent(m, setting), self.noise(m, setting), self.growth(m, setting)
-        return DescentPromise(*parts, self.measure, self.dissimilarity(m, setting))
-
-
-class ConvexDescentTheorem(DescentTheorem):
-    """A theorem E[Psi+] <= Psi - c (f(x) - f*) + e sigma^2 about one step over convex functions.
-
-    x is the model before the step, and ``star`` the state at rest at the solution.
-
-    Examples
-    --------
-    >>> from certibit import METHODS
-    >>> [theorem.title for theorem in METHODS["diana"].convex]
-    ['DIANA, convex']
-    """
-
-    measure: ClassVar[str] = "gap"
-
-    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
-        """Return the hypotheses that fail, of which one is that the f_i are convex."""
-        return super().unmet(m, setting) or _not_convex(setting)
-
-
-class RunTheorem(ConvergenceTheorem):
+class RunTheorem(Theorem):
     """A theorem E[f(x_T)] - f* <= Psi_0/w(T) about whole runs over convex functions.
 
     Psi_0 is the Lyapunov function where a run starts, and x_T the model after T steps.
@@ -341,16 +309,14 @@ class RunTheorem(ConvergenceTheorem):
     Examples
     --------
     >>> from certibit import METHODS, Quadratic, Setting
-    >>> theorem, *_ = METHODS["gd"].convex
+    >>> theorem, *_ = METHODS["gd"].about("gap")
     >>> method = METHODS["gd"].method(gamma=0.1)
     >>> setting = Setting.of(method, Quadratic.random(3, 4, mu=1.0, L=10.0))
     >>> round(theorem.promise(method, setting).rounds_to(0.01, start=1.0))
     250
     """
 
-    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
-        """Return the hypotheses that fail, of which one is that the f_i are convex."""
-        return super().unmet(m, setting) or _not_convex(setting)
+    measure = "gap"
 
     @abstractmethod
     def weight(self, m: Any, setting: Setting) -> tuple[float, ...]:
@@ -361,13 +327,7 @@ class RunTheorem(ConvergenceTheorem):
         return RunPromise(self.weight(m, setting))
 
 
-def _not_convex(setting: Setting) -> tuple[Condition, ...]:
-    """Return that the f_i are convex if they are not."""
-    convex = Condition("0 <= mu", 0.0, setting.constants.mu)
-    return () if convex.holds else (convex,)
-
-
-class NormTheorem(ConvergenceTheorem):
+class NormTheorem(Theorem):
     """A theorem E[Psi+] <= Psi - c H(|grad f(x)|) about a round, for (L0, L1)-smooth f_i.
 
     Psi is f(x) - inf f. H is that of the promise, which is about E|grad f|. The constants of its
@@ -379,10 +339,12 @@ class NormTheorem(ConvergenceTheorem):
     >>> from certibit.theory.catalogue.catalogue import CLIPPING
     >>> setting = Setting.of(EPISODE, Quartics.of(H=1))
     >>> method = CLIPPING["episode"].by_theorem(setting, I=4)
-    >>> theorem, *_ = CLIPPING["episode"].relaxed
+    >>> theorem, *_ = CLIPPING["episode"].theorems
     >>> theorem.unmet(method, setting), theorem.promise(method, setting).rounds_to(1.0) < 1e7
     ((), True)
     """
+
+    measure = "gradient_norm"
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         return (Gap(1.0, m.model(s)),)

@@ -16,7 +16,7 @@ from certibit.figures.text.tables import accuracy_name
 from certibit.solvers.total_bits import total_text
 from certibit.theory.card import Card
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.theorem import ConvergenceTheorem
+from certibit.theory.theorem import Theorem
 from making.text import (
     code,
     displayed,
@@ -134,9 +134,9 @@ def _rules(card: Card) -> str:
 def _theorems(card: Card) -> list[str]:
     parts = [
         "## Theorems",
-        "" if card.theorems else "The card has no theorem with a contraction factor.",
+        "" if card.about("potential") else "The card has no theorem with a contraction factor.",
     ]
-    for theorem in (*card.theorems, *card.descents, *card.convex):
+    for theorem in card.about("potential", "squared_gradient", "gap"):
         told = docstring(type(theorem))
         parts += [
             f"### {escaped(theorem.title)}",
@@ -145,14 +145,14 @@ def _theorems(card: Card) -> list[str]:
             _conditions(card, theorem),
             _potential(theorem),
         ]
-    for theorem in (*card.relaxed, *card.along_runs):
+    for theorem in (*card.about("gradient_norm"), *card.along_runs):
         told = docstring(type(theorem))
         proof = prose(told.sections.get("Notes", ""))
         parts += [f"### {escaped(theorem.title)}", escaped(told.summary), prose(told.body), proof]
     return parts
 
 
-def _conditions(card: Card, theorem: ConvergenceTheorem) -> str:
+def _conditions(card: Card, theorem: Theorem) -> str:
     n, kappa, omega = SETTINGS[0]
     try:
         setting = class_setting(card.method, n, kappa, _omega(card, omega), None, 20)
@@ -178,7 +178,7 @@ def _omega(card: Card, omega: float) -> float | None:
     return omega if card.method.needs.compressor else None
 
 
-def _potential(theorem: ConvergenceTheorem) -> str:
+def _potential(theorem: Theorem) -> str:
     """Return Psi as the docstring says it, or else as the code does."""
     for owner in type(theorem).__mro__:
         found = _POTENTIAL.search(owner.__doc__ or "")

@@ -90,7 +90,7 @@ def compared_rate(
         variant = variants(card)[rule]
         where = variant.setting(where)
         method = variant.method(card, where)
-        published = any(theorem.published for theorem in card.theorems)
+        published = any(theorem.published for theorem in card.about("potential"))
         theorem = card.best_theorem(method, where, published=published)
         decrease = 1 - theorem.rate(method, where) if theorem else nan
         stated = None if card.cut(method) else theorem or card.best_theorem(method, where)

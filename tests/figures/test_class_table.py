@@ -43,7 +43,7 @@ def test_a_step_that_is_never_certified_has_a_sentence():
         return card.method(gamma=1e9)
 
     card = CARDS["gd"]
-    wrong = replace(card, theorems=(), descents=(), rules={"enormous": enormous})
+    wrong = replace(card, theorems=(), rules={"enormous": enormous})
     factor, descent = class_cells(wrong, ["strongly convex", "nonconvex"])
     assert "no finite factor" in factor.reason
     assert "no descent" in descent.reason

@@ -88,13 +88,13 @@ def lines(file: str) -> Iterator[str]:
     if needs.downlink:
         sent = f" two-way({sent.strip()};{SENT[needs.downlink].strip()})"
     words = f"{card.name}{sent}"
-    if card.theorems or card.convex:
+    if card.about("potential") or card.about("gap"):
         for rule in card.rules:
             if rule not in OUTSIDE or len(card.rules) == 1:
                 yield f"quadratic:d=6@{clients} {words} --parameters {rule} {QUICK}"
         if needs.samples:
             yield f"{_ROWS}:batch=8 {words} {QUICK}"
-    if card.descents:
+    if card.about("squared_gradient"):
         for noise in ("", ":noise=0.1"):
             yield f"{_QUADRATIC}:nonconvex{noise} {words} --quiet"
         if needs.samples:

@@ -145,7 +145,7 @@ def test_converges_to_the_solution(case):
 
     Methods for convex functions, without a factor, reach 1e-4.
     """
-    experiment, target = fitted(case), 1e-9 if METHODS[case.method].theorems else 1e-4
+    experiment, target = fitted(case), 1e-9 if METHODS[case.method].about("potential") else 1e-4
     trace = simulate(experiment, seeds=2, budget=Budget(gap=target, iterations=60_000))
     assert trace.ending == ("gap", "gap")
     mu = experiment.problem.plain.constants.mu

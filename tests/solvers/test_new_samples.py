@@ -253,7 +253,9 @@ def test_theorems_about_exact_gradients_do_not_apply(name, kind):
     """But those with an e, and those of methods that name their samples."""
     card, solved = CARDS[name], problem(PROBLEMS[kind])
     sent = compressor_of(card.method.needs)
-    theorems = (*card.theorems, *card.convex) if "convex" in kind else card.descents
+    theorems = (
+        card.about("potential", "gap") if "convex" in kind else card.about("squared_gradient")
+    )
     for rule, theorem in product(card.rules, theorems):
         try:
             method = card.parameters(solved, sent, rule)
@@ -275,7 +277,7 @@ def test_theorems_about_exact_gradients_do_not_apply(name, kind):
 
 def test_all_rows_are_no_sample():
     """With each row once in every batch, gradients are exact, and theorems about these hold."""
-    (theorem, *_), solved = CARDS["gd"].theorems, problem("breast-cancer@9:batch=63")
+    (theorem, *_), solved = CARDS["gd"].about("potential"), problem("breast-cancer@9:batch=63")
     method = CARDS["gd"].parameters(solved)
     assert Setting.of(method, solved).sigma == 0
     assert not theorem.unmet(method, Setting.of(method, solved))

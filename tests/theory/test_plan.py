@@ -313,7 +313,9 @@ def test_an_accuracy_of_the_gradient_on_a_strongly_convex_problem(capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["measure"] == "squared_gradient"
     assert {offer["promised_by"] for offer in told["offers"]} <= {
-        theorem.title for name in ("gd", "ef21") for theorem in CARDS[name].descents
+        theorem.title
+        for name in ("gd", "ef21")
+        for theorem in CARDS[name].about("squared_gradient")
     }
 
 

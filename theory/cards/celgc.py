@@ -8,7 +8,7 @@ from certibit.theory.cards.clipped_sgd import ClippedGD
 CARD = Card(
     CELGC,
     label="CELGC",
-    relaxed=(ClippedGD(equal=True),),
+    theorems=(ClippedGD(equal=True),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

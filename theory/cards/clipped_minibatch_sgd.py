@@ -7,7 +7,7 @@ from certibit.theory.cards.clipped_sgd import ClippedGD
 CARD = Card(
     ClippedMinibatchSGD,
     label="clipped minibatch SGD",
-    relaxed=(ClippedGD(),),
+    theorems=(ClippedGD(),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

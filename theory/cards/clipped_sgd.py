@@ -100,7 +100,7 @@ def limit(constant: float, slope: float) -> float:
 CARD = Card(
     ClippedSGD,
     label="clipped SGD",
-    relaxed=(ClippedGD(),),
+    theorems=(ClippedGD(),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
     tunings=(
         Tuning(

@@ -11,7 +11,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 class CorrectedDifferences(Theorem):
@@ -53,7 +53,7 @@ class CorrectedDifferences(Theorem):
         return 1 - m.gamma * setting.mu
 
 
-class CorrectedDifferencesNonconvex(DescentTheorem):
+class CorrectedDifferencesNonconvex(Theorem):
     """DASHA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     a = 1/(1 + 2 omega) and gamma <= 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega))) give
@@ -64,6 +64,7 @@ class CorrectedDifferencesNonconvex(DescentTheorem):
 
     method = DASHA
     title = "DASHA, nonconvex"
+    measure = "squared_gradient"
 
     def conditions(self, m: DASHA, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -120,8 +121,7 @@ def _nonconvex(setting: Setting) -> DASHA:
 CARD = Card(
     DASHA,
     label="DASHA",
-    theorems=(CorrectedDifferences(),),
-    descents=(CorrectedDifferencesNonconvex(),),
+    theorems=(CorrectedDifferences(), CorrectedDifferencesNonconvex()),
     rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=compressed_up,

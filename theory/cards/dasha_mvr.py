@@ -12,10 +12,10 @@ from certibit.theory.card import Card, Role
 from certibit.theory.formulas.dasha_noise import compression
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem
+from certibit.theory.theorem import Condition, Theorem
 
 
-class CorrectedMomentum(DescentTheorem):
+class CorrectedMomentum(Theorem):
     """DASHA-MVR when f is L_f-smooth and bounded from below, samples mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample,
@@ -34,6 +34,7 @@ class CorrectedMomentum(DescentTheorem):
 
     method = DASHAMVR
     title = "DASHA-MVR, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: DASHAMVR, setting: Setting) -> tuple[Condition, ...]:
@@ -85,7 +86,7 @@ def _nonconvex(setting: Setting, b: float = 0.1) -> DASHAMVR:
 CARD = Card(
     DASHAMVR,
     label="DASHA-MVR",
-    descents=(CorrectedMomentum(),),
+    theorems=(CorrectedMomentum(),),
     rules={"nonconvex": _nonconvex},
     bill=compressed_up,
     identities=(lambda c, n: (DASHAMVR(0.9 / c.L, 0.4, 1.0), GD(0.9 / c.L)),),

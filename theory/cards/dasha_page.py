@@ -12,10 +12,10 @@ from certibit.theory.card import Card, Role
 from certibit.theory.formulas.dasha_noise import compression
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem
+from certibit.theory.theorem import Condition, Theorem
 
 
-class CorrectedSampledDifferences(DescentTheorem):
+class CorrectedSampledDifferences(Theorem):
     """DASHA-PAGE when f is L_f-smooth and bounded from below, samples mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample,
@@ -36,6 +36,7 @@ class CorrectedSampledDifferences(DescentTheorem):
 
     method = DASHAPAGE
     title = "DASHA-PAGE, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: DASHAPAGE, setting: Setting) -> tuple[Condition, ...]:
@@ -84,7 +85,7 @@ def _nonconvex(setting: Setting, p: float = 0.1) -> DASHAPAGE:
 CARD = Card(
     DASHAPAGE,
     label="DASHA-PAGE",
-    descents=(CorrectedSampledDifferences(),),
+    theorems=(CorrectedSampledDifferences(),),
     rules={"nonconvex": _nonconvex},
     bill=compressed_up,
     identities=(lambda c, n: (DASHAPAGE(0.9 / c.L, 0.4, 0.3), GD(0.9 / c.L)),),

@@ -12,7 +12,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, ConvexDescentTheorem, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 def _conditions(m: DIANA, setting: Setting, limit: Condition) -> tuple[Condition, ...]:
@@ -111,7 +111,7 @@ class CoupledShifts(Theorem):
         return 1 - _contraction(m.gamma, setting)
 
 
-class ConvexShifts(ConvexDescentTheorem):
+class ConvexShifts(Theorem):
     """DIANA when each f_i is convex and L-smooth: E[Psi+] <= Psi - c (f(x) - f*).
 
     gamma <= 1/(L (1 + 4 omega_av)) and 0 < alpha <= 1/(1 + omega) give c = 2 gamma.
@@ -126,6 +126,7 @@ class ConvexShifts(ConvexDescentTheorem):
 
     method = DIANA
     title = "DIANA, convex"
+    measure = "gap"
     published = False
 
     def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
@@ -143,7 +144,7 @@ class ConvexShifts(ConvexDescentTheorem):
         return 2 * m.gamma
 
 
-class SmoothShifts(DescentTheorem):
+class SmoothShifts(Theorem):
     """DIANA when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
 
     gamma <= 1/(2 L), gamma L sqrt(omega_av (2 + alpha)) <= alpha/2 and 0 < alpha <= 1/(1 + omega)
@@ -161,6 +162,7 @@ class SmoothShifts(DescentTheorem):
 
     method = DIANA
     title = "DIANA, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
@@ -245,9 +247,7 @@ def _nonconvex(setting: Setting) -> DIANA:
 CARD = Card(
     DIANA,
     label="DIANA",
-    theorems=(VersionA(), VersionB(), CoupledShifts()),
-    descents=(SmoothShifts(),),
-    convex=(ConvexShifts(),),
+    theorems=(VersionA(), VersionB(), CoupledShifts(), SmoothShifts(), ConvexShifts()),
     rules={
         "b": _version_b,
         "a": _version_a,

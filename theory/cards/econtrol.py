@@ -13,7 +13,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class ErrorControl(Theorem):
         return 1 - m.gamma * setting.mu
 
 
-class ErrorControlNonconvex(DescentTheorem):
+class ErrorControlNonconvex(Theorem):
     """EControl when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     With the symbols of :class:`ErrorControl`, q_p < 1, q_e < 1 and gamma <= 1/(L_f + L_tilde
@@ -112,6 +112,7 @@ class ErrorControlNonconvex(DescentTheorem):
 
     method = EControl
     title = "EControl, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: EControl, setting: Setting) -> tuple[Condition, ...]:
@@ -189,8 +190,7 @@ def _nonconvex(setting: Setting) -> EControl:
 CARD = Card(
     EControl,
     label="EControl",
-    theorems=(ErrorControl(),),
-    descents=(ErrorControlNonconvex(),),
+    theorems=(ErrorControl(), ErrorControlNonconvex()),
     rules={"largest": _largest, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

@@ -16,7 +16,7 @@ from certibit.theory.formulas.error_feedback import (
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 class Feedback(Theorem):
@@ -58,7 +58,7 @@ class Feedback(Theorem):
         return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
 
 
-class VirtualModel(DescentTheorem):
+class VirtualModel(Theorem):
     """EF when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
 
     With s = sqrt(1 - alpha), (1/n) sum_i |grad f_i(x) - grad f(x)|^2 <= zeta^2, y = x - mean_i e_i
@@ -78,6 +78,7 @@ class VirtualModel(DescentTheorem):
 
     method = EF
     title = "EF, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: EF, setting: Setting) -> tuple[Condition, ...]:
@@ -133,8 +134,7 @@ def _best(setting: Setting) -> EF:
 CARD = Card(
     EF,
     label="EF",
-    theorems=(Feedback(),),
-    descents=(VirtualModel(),),
+    theorems=(Feedback(), VirtualModel()),
     rules={"best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

@@ -17,7 +17,7 @@ from certibit.theory.formulas.error_feedback import (
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 class ErrorFeedback(Theorem):
@@ -93,7 +93,7 @@ class TightErrorFeedback(Theorem):
         return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
 
 
-class ErrorFeedbackNonconvex(DescentTheorem):
+class ErrorFeedbackNonconvex(Theorem):
     """EF21 when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= 1/(L_f + L_tilde
@@ -103,6 +103,7 @@ class ErrorFeedbackNonconvex(DescentTheorem):
 
     method = EF21
     title = "EF21, nonconvex"
+    measure = "squared_gradient"
 
     def conditions(self, m: EF21, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -160,8 +161,7 @@ def _best(setting: Setting) -> EF21:
 CARD = Card(
     EF21,
     label="EF21",
-    theorems=(ErrorFeedback(), TightErrorFeedback()),
-    descents=(ErrorFeedbackNonconvex(),),
+    theorems=(ErrorFeedback(), TightErrorFeedback(), ErrorFeedbackNonconvex()),
     rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

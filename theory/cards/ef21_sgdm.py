@@ -11,10 +11,10 @@ from certibit.theory.bill import compressed_up
 from certibit.theory.card import Card, Role
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem
+from certibit.theory.theorem import Condition, Theorem
 
 
-class MomentumErrorFeedback(DescentTheorem):
+class MomentumErrorFeedback(Theorem):
     """EF21-SGDM when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= 1/(L_f +
@@ -37,6 +37,7 @@ class MomentumErrorFeedback(DescentTheorem):
 
     method = EF21SGDM
     title = "EF21-SGDM, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: EF21SGDM, setting: Setting) -> tuple[Condition, ...]:
@@ -98,7 +99,7 @@ def _nonconvex(setting: Setting, eta: float = 0.1) -> EF21SGDM:
 CARD = Card(
     EF21SGDM,
     label="EF21-SGDM",
-    descents=(MomentumErrorFeedback(),),
+    theorems=(MomentumErrorFeedback(),),
     rules={"nonconvex": _nonconvex},
     bill=compressed_up,
     identities=(lambda c, n: (EF21SGDM(0.5 / c.L, 1.0), EF21(0.5 / c.L)),),

@@ -12,7 +12,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import SLACK, Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import SLACK, Condition, Theorem
 
 
 def _conditions(m: EFBV, setting: Setting) -> tuple[Condition, ...]:
@@ -87,7 +87,7 @@ class BiasAndVariance(_Errors, Theorem):
         return max(1 - m.gamma * setting.mu, (1 + r) / 2)
 
 
-class BiasAndVarianceNonconvex(_Errors, DescentTheorem):
+class BiasAndVarianceNonconvex(_Errors, Theorem):
     """EF-BV when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     With the conditions and Psi of :class:`BiasAndVariance`, which has the proof, c = gamma/2.
@@ -97,6 +97,7 @@ class BiasAndVarianceNonconvex(_Errors, DescentTheorem):
 
     method = EFBV
     title = "EF-BV, nonconvex"
+    measure = "squared_gradient"
 
     def conditions(self, m: EFBV, setting: Setting) -> tuple[Condition, ...]:
         return _conditions(m, setting)
@@ -144,8 +145,7 @@ def _paper(setting: Setting) -> EFBV:
 CARD = Card(
     EFBV,
     label="EF-BV",
-    theorems=(BiasAndVariance(),),
-    descents=(BiasAndVarianceNonconvex(),),
+    theorems=(BiasAndVariance(), BiasAndVarianceNonconvex()),
     rules={"paper": _paper},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

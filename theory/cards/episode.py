@@ -202,7 +202,7 @@ FORMS = (MAIN, APPENDIX, GENERAL)
 CARD = Card(
     EPISODE,
     label="EPISODE",
-    relaxed=(GENERAL,),
+    theorems=(GENERAL,),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

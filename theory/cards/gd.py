@@ -8,13 +8,7 @@ from certibit.theory.formulas.gradient_step import gradient_step_factor
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    Condition,
-    ConvexDescentTheorem,
-    DescentTheorem,
-    RunTheorem,
-    Theorem,
-)
+from certibit.theory.theorem import Condition, RunTheorem, Theorem
 
 
 class GradientDescent(Theorem):
@@ -41,7 +35,7 @@ class GradientDescent(Theorem):
         return gradient_step_factor(m.gamma, setting.mu, setting.constants.L_f)
 
 
-class GradientDescentNonconvex(DescentTheorem):
+class GradientDescentNonconvex(Theorem):
     """f(x+) <= f(x) - gamma (1 - gamma L_f/2) |grad f(x)|^2 for 0 < gamma < 2/L_f.
 
     Psi = f(x) - inf f, for an L_f-smooth average f. Nesterov, Lectures on Convex Optimization
@@ -50,6 +44,7 @@ class GradientDescentNonconvex(DescentTheorem):
 
     method = GD
     title = "gradient descent, nonconvex"
+    measure = "squared_gradient"
 
     def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -89,7 +84,7 @@ class LastIterate(RunTheorem):
         return 2 / setting.constants.L_f, 4 * m.gamma
 
 
-class ApproachConvex(ConvexDescentTheorem):
+class ApproachConvex(Theorem):
     """|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*) with c = 2 gamma, for 0 < gamma <= 1/L_f.
 
     Psi = |x - x*|^2, for a convex, L_f-smooth average f. Classical; tight.
@@ -97,6 +92,7 @@ class ApproachConvex(ConvexDescentTheorem):
 
     method = GD
     title = "gradient descent, convex"
+    measure = "gap"
 
     def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
         return _short_steps(m, setting)
@@ -130,9 +126,7 @@ def _monotone(setting: Setting) -> GD:
 CARD = Card(
     GD,
     label="GD",
-    theorems=(GradientDescent(),),
-    descents=(GradientDescentNonconvex(),),
-    convex=(LastIterate(), ApproachConvex()),
+    theorems=(GradientDescent(), GradientDescentNonconvex(), LastIterate(), ApproachConvex()),
     rules={"1/L": _monotone, "optimal": _optimal},
     orders=Orders.of("kappa", "d*kappa"),
     bill=uncompressed_both_ways,

@@ -83,7 +83,7 @@ def _convex(setting: Setting) -> GrowingADIANA:
 CARD = Card(
     GrowingADIANA,
     label="ADIANA, growing",
-    convex=(GrowingMomentumCompressed(),),
+    theorems=(GrowingMomentumCompressed(),),
     rules={"convex": _convex},
     bill=lambda m, n, vector, message: (2 * message, vector),
     roles={"eta": Role.STEP_SIZE, "p": Role.PROBABILITY},

@@ -8,10 +8,10 @@ from certibit.theory.bill import uncompressed_both_ways
 from certibit.theory.card import Card, Role
 from certibit.theory.potential import ClassConstants, Gap, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem
+from certibit.theory.theorem import Condition, Theorem
 
 
-class DriftingClients(DescentTheorem):
+class DriftingClients(Theorem):
     """Local SGD when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
 
     With (1/n) sum_i |grad f_i(x) - grad f(x)|^2 <= zeta^2 and 0 < gamma I L <= 1/2 one round has
@@ -29,6 +29,7 @@ class DriftingClients(DescentTheorem):
 
     method = LocalSGD
     title = "local SGD, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: LocalSGD, setting: Setting) -> tuple[Condition, ...]:
@@ -63,7 +64,7 @@ def _nonconvex(setting: Setting, I: int = 4) -> LocalSGD:
 CARD = Card(
     LocalSGD,
     label="local SGD",
-    descents=(DriftingClients(),),
+    theorems=(DriftingClients(),),
     rules={"nonconvex": _nonconvex},
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (LocalSGD(0.9 / c.L, 1), SGD(0.9 / c.L)),),

@@ -10,7 +10,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 class GradientDifferences(Theorem):
@@ -46,7 +46,7 @@ class GradientDifferences(Theorem):
         return 1 - m.gamma * setting.mu
 
 
-class GradientDifferencesNonconvex(DescentTheorem):
+class GradientDifferencesNonconvex(Theorem):
     """MARINA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     gamma <= 1/(L_f + L_tilde sqrt((1 - p) omega_av/p)) gives c = gamma/2. Gorbunov, Burlachenko,
@@ -56,6 +56,7 @@ class GradientDifferencesNonconvex(DescentTheorem):
 
     method = MARINA
     title = "MARINA, nonconvex"
+    measure = "squared_gradient"
 
     def conditions(self, m: MARINA, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -102,8 +103,7 @@ def _nonconvex(setting: Setting) -> MARINA:
 CARD = Card(
     MARINA,
     label="MARINA",
-    theorems=(GradientDifferences(),),
-    descents=(GradientDifferencesNonconvex(),),
+    theorems=(GradientDifferences(), GradientDifferencesNonconvex()),
     rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),

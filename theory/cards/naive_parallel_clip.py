@@ -7,7 +7,7 @@ from certibit.theory.cards.clipped_sgd import ClippedGD
 CARD = Card(
     NaiveParallelClip,
     label="NaiveParallelClip",
-    relaxed=(ClippedGD(),),
+    theorems=(ClippedGD(),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

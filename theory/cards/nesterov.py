@@ -69,7 +69,7 @@ def _three_sequences(c: Constants, n: int) -> tuple[Method, Method]:
 CARD = Card(
     Nesterov,
     label="Nesterov",
-    convex=(GrowingMomentum(),),
+    theorems=(GrowingMomentum(),),
     rules={"convex": _convex},
     bill=uncompressed_both_ways,
     identities=(_three_sequences,),

@@ -7,7 +7,7 @@ from certibit.theory.cards.clipped_sgd import ClippedGD
 CARD = Card(
     NormalisedGD,
     label="normalised SGD",
-    relaxed=(ClippedGD(c=0.25),),
+    theorems=(ClippedGD(c=0.25),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
     tunings=(
         Tuning(

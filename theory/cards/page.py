@@ -11,10 +11,10 @@ from certibit.theory.bill import uncompressed_both_ways
 from certibit.theory.card import Card, Role
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem
+from certibit.theory.theorem import Condition, Theorem
 
 
-class SampledDifferences(DescentTheorem):
+class SampledDifferences(Theorem):
     """PAGE when f is L_f-smooth and bounded from below, and samples are mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample,
@@ -26,6 +26,7 @@ class SampledDifferences(DescentTheorem):
 
     method = PAGE
     title = "PAGE, nonconvex"
+    measure = "squared_gradient"
 
     def conditions(self, m: PAGE, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -73,7 +74,7 @@ def _nonconvex(setting: Setting, p: float = 0.1) -> PAGE:
 CARD = Card(
     PAGE,
     label="PAGE",
-    descents=(SampledDifferences(),),
+    theorems=(SampledDifferences(),),
     rules={"nonconvex": _nonconvex},
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (PAGE(0.9 / c.L, 0.4), GD(0.9 / c.L)),),

@@ -11,7 +11,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 class _ControlVariates(Theorem):
@@ -90,7 +90,7 @@ class Published(_ControlVariates):
         return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2
 
 
-class RandomLocalSteps(DescentTheorem):
+class RandomLocalSteps(Theorem):
     """SCAFFOLD with all clients, option II, when each f_i is L-smooth, noise of variance sigma^2.
 
     With eta_l > 0, eta_g > 0, s = K eta_l eta_g <= 12/(25 L), K eta_l <= 1/(8 L), p = (4/9)
@@ -112,6 +112,7 @@ class RandomLocalSteps(DescentTheorem):
 
     method = SCAFFOLD
     title = "SCAFFOLD, nonconvex"
+    measure = "squared_gradient"
     published = False
 
     def conditions(self, m: SCAFFOLD, setting: Setting) -> tuple[Condition, ...]:
@@ -206,8 +207,7 @@ def _bill(m: SCAFFOLD, n: int, vector: float, message: float) -> tuple[float, fl
 CARD = Card(
     SCAFFOLD,
     label="SCAFFOLD",
-    theorems=(Cohorts(), Published()),
-    descents=(RandomLocalSteps(),),
+    theorems=(Cohorts(), Published(), RandomLocalSteps()),
     rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("kappa", "d*kappa"),
     bill=_bill,

@@ -7,7 +7,7 @@ from certibit.theory.bill import uncompressed_both_ways
 from certibit.theory.card import Card, Role
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, ConvexDescentTheorem, DescentTheorem, Theorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 class _Distance(Theorem):
@@ -72,7 +72,7 @@ class ExpectedSmoothness(_Distance):
         return 2 * m.gamma**2 / setting.n
 
 
-class StochasticGradientDescent(DescentTheorem):
+class StochasticGradientDescent(Theorem):
     """E f(x+) <= f(x) - c |grad f(x)|^2 + e sigma^2 with e = gamma^2 L_f/(2 n).
 
     c = gamma (1 - gamma L_f/2). Psi = f(x) - inf f, for an L_f-smooth average f, 0 < gamma < 2/L_f
@@ -82,6 +82,7 @@ class StochasticGradientDescent(DescentTheorem):
 
     method = SGD
     title = "SGD, nonconvex"
+    measure = "squared_gradient"
 
     def conditions(self, m: SGD, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -101,7 +102,7 @@ class StochasticGradientDescent(DescentTheorem):
         return m.gamma**2 * setting.constants.L_f / (2 * setting.n)
 
 
-class StochasticApproachConvex(ConvexDescentTheorem):
+class StochasticApproachConvex(Theorem):
     """E|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*) + e sigma^2, c = 2 gamma and e = gamma^2/n.
 
     Psi = |x - x*|^2, for a convex, L_f-smooth average f, 0 < gamma <= 1/L_f and independent noise
@@ -110,6 +111,7 @@ class StochasticApproachConvex(ConvexDescentTheorem):
 
     method = SGD
     title = "SGD, convex"
+    measure = "gap"
 
     def conditions(self, m: SGD, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -142,9 +144,12 @@ def _nonconvex(setting: Setting) -> SGD:
 CARD = Card(
     SGD,
     label="SGD",
-    theorems=(BoundedVariance(), ExpectedSmoothness()),
-    descents=(StochasticGradientDescent(),),
-    convex=(StochasticApproachConvex(),),
+    theorems=(
+        BoundedVariance(),
+        ExpectedSmoothness(),
+        StochasticGradientDescent(),
+        StochasticApproachConvex(),
+    ),
     rules={"expected": _expected, "nonconvex": _nonconvex},
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (SGD(0.9 / c.L), GD(0.9 / c.L)),),

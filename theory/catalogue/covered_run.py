@@ -28,7 +28,7 @@ from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.potential import Potential, value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import EXACT, ConvergenceTheorem
+from certibit.theory.theorem import EXACT, Theorem
 from certibit.theory.worlds.fixed_points import fixed_point
 
 _SOLVED = 1e-30
@@ -214,11 +214,11 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     """
     method = experiment.method
     require_positive(method, *card.step_sizes)
-    theorems: Sequence[ConvergenceTheorem] = ()
+    theorems: Sequence[Theorem] = ()
     if is_convex(experiment):
-        theorems = card.theorems or card.convex or card.descents
+        theorems = card.about("potential") or card.about("gap") or card.about("squared_gradient")
     elif isinstance(experiment.problem.constants, Constants):
-        theorems = card.descents
+        theorems = card.about("squared_gradient")
     broken = []
     if theorems:
         setting = Setting.at(experiment)
@@ -227,7 +227,7 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
             if not broken[-1]:
                 return
     if not broken and strict:
-        if card.theorems:
+        if card.about("potential"):
             raise Refusal(
                 f"the theorems of {method.name} are about strongly convex functions, which those "
                 f"of {experiment.problem.name} are not; leave strict out"

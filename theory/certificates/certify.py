@@ -88,7 +88,7 @@ def certify(
         method, potential = cut[0], potential or cut[1]
     functions = as_used(method, functions)
     if potential == "search":
-        stated = card_of(method).theorems if cut is None else (cut[1],)
+        stated = card_of(method).about("potential") if cut is None else (cut[1],)
         proof = _searched(method, functions, stated)
     else:
         if potential is None:
@@ -222,7 +222,7 @@ def chosen_potential(
 
     A potential that was searched for keeps its weights, which the search has optimised.
     """
-    theorem = next(iter(card_of(method).theorems), None)
+    theorem = next(iter(card_of(method).about("potential")), None)
     if theorem is not None:
         return theorem, weights
     return searched_potential(method, functions), "fixed"

@@ -36,19 +36,12 @@ from certibit.theory.checks.method.written_formulas import written_hypotheses, w
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import (
     Promised,
-    check_convex_promise,
     check_growth,
     check_promise,
 )
-from certibit.theory.checks.soundness import at_rest_and_kept, conduct, quiet, soundness
+from certibit.theory.checks.soundness import soundness
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    ConvergenceTheorem,
-    DescentTheorem,
-    NormTheorem,
-    RunTheorem,
-    Theorem,
-)
+from certibit.theory.theorem import RunTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
@@ -186,13 +179,9 @@ def check(
     budget = Budget(
         gap=accuracy, rounds=rounds, iterations=iterations, gradients=gradients, seconds=seconds
     )
-    experiment = Experiment.of(method, problem, compressor)
-    card = card_of(method) if card is None else card
-    if not is_convex(experiment):
-        return conducted(card, experiment)
     return examine(
-        card,
-        experiment,
+        card_of(method) if card is None else card,
+        Experiment.of(method, problem, compressor),
         budget,
         rule=rule,
         by_rule=rule is not None,
@@ -205,7 +194,7 @@ def check(
 
 def examine(
     card: Card,
-    experiment: ConvexExperiment,
+    experiment: Experiment[Any],
     budget: Budget,
     *,
     rule: str | None = None,
@@ -245,106 +234,95 @@ def examine(
         what ``strict`` says.
     """
     method, setting = experiment.method, Setting.at(experiment)
-    if strict and card.theorems:
+    convex = is_convex(experiment)
+    if strict and (card.about("potential") or not convex):
         require_theorem(card, experiment)
-    if experiment.problem.noise is not None:
-        return conducted(card, experiment)
-    measure_at_start(experiment.problem, "gap")  # a run that starts at the solution shows nothing
-    by_rule = by_rule and bool(card.rules)
+    is_exact = convex and experiment.problem.noise is None
+    if is_exact:  # a run that starts at the solution shows nothing
+        measure_at_start(experiment.problem, "gap")
     tell("soundness")
-    fitted = experiment.compressor
-    sound = (*soundness(card, experiment), *_compressors_checked(fitted, experiment.d))
+    sound = soundness(card, experiment)
     tell("the problem")
-    sound += problem_checks(experiment.problem)
-    sound += _identities(card)
-    sound += _as_written(card, setting)
-    found: list[Promised] = []
-    theorems, unpromised = card.theorems, ""
-    if not theorems:
-        tell("a potential")
-        theorems, unpromised = _searched(method, setting)
-        by_rule = False
-    covering = [
+    sound += (
+        *_compressors_checked(experiment.compressor, experiment.d),
+        *problem_checks(experiment.problem),
+        *_identities(card),
+        *_as_written(card, setting),
+    )
+    if not is_exact:
+        verdicts, unpromised, with_noise = _along_a_run(card, experiment)
+        return Examination(method, setting, (*verdicts, *sound), (), unpromised, with_noise)
+    stated = card.about("potential")
+    factors, unpromised = (stated, "") if stated else _searched(method, setting)
+    held = [
         theorem
-        for theorem in theorems
+        for theorem in factors
         if not theorem.unmet(method, setting) and _bounds_accuracy(theorem, experiment)
     ]
-    if not (card.theorems or covering):
-        conduct = (does_not_grow(experiment), comes_back(experiment))
-        sound += tuple(verdict for verdict in conduct if verdict)
-    whole: dict[int, RunsCheck] = {}
-    if covering:
+    if not (stated or held):
+        more = (does_not_grow(experiment), comes_back(experiment))
+        sound += tuple(verdict for verdict in more if verdict)
+    runs: dict[int, RunsCheck] = {}
+    if held:
         tell("whole runs")
-        ran = runs_of_theorems(covering, experiment, budget, seeds=seeds, downlink=downlink)
-        whole = dict(zip(map(id, covering), ran, strict=True))
-    for theorem in theorems:
-        tell(theorem.title)
-        runs = whole.get(id(theorem))
-        found.append(check_promise(theorem, card, experiment, runs, rule, by_rule, beyond))
-    if found and not any(promised.met for promised in found):
-        tell("no theorem")
-        found.append(check_growth(found, experiment))
-    for convex in card.convex:
-        if card.theorems and convex.unmet(method, setting):
-            unmet = written_hypotheses(convex, method, setting)
+        ran = runs_of_theorems(held, experiment, budget, seeds=seeds, downlink=downlink)
+        runs = dict(zip(map(id, held), ran, strict=True))
+    found: list[Promised] = []
+    for theorem in (*factors, *card.about("gap")):
+        ruled = by_rule and bool(card.rules) and (theorem.measure == "gap" or bool(stated))
+        if theorem.measure == "gap" and stated and theorem.unmet(method, setting):
+            unmet = written_hypotheses(theorem, method, setting)
             sound += (unmet,) if unmet else ()
-        else:
-            tell(convex.title)
-            found.append(
-                check_convex_promise(convex, card, experiment, budget, rule, by_rule, beyond)
-            )
+            continue
+        tell(theorem.title)
+        of_it = runs.get(id(theorem))
+        found.append(check_promise(theorem, card, experiment, budget, of_it, rule, ruled, beyond))
+    factor = found[: len(factors)]
+    if factor and not any(promised.met for promised in factor):
+        tell("no theorem")
+        found.insert(len(factor), check_growth(factor, experiment))
     return Examination(method, setting, sound, tuple(found), unpromised)
 
 
-def conducted(card: Card, experiment: Experiment[Any]) -> Examination:
-    """Check a method on a problem that is not strongly convex, or has stochastic gradients.
+def _along_a_run(card: Card, experiment: Experiment[Any]) -> tuple[tuple[Verdict, ...], str, bool]:
+    """Check theorems where f is not strongly convex, or gradients are stochastic.
 
     A method without theorems about descents has that of a certificate, if one is found; so has one
-    whose theorems do not apply to stochastic gradients.
+    whose theorems do not apply to stochastic gradients. Returned are the verdicts, what is checked
+    in words, and whether a factor is.
     """
-    method, sent, setting = experiment.method, experiment.compressor, Setting.at(experiment)
-    constants: Any = setting.constants
-    factors: Sequence[Theorem] = ()
-    stated: Sequence[DescentTheorem | NormTheorem] = card.relaxed
-    runs: Sequence[RunTheorem] = ()
+    method, setting = experiment.method, Setting.at(experiment)
+    smooth = isinstance(setting.constants, Constants)
     bounded, convex = math.isfinite(setting.sigma), is_convex(experiment)
-    if convex:
-        factors, stated = card.theorems, card.convex_descents
-        runs = [one for one in card.convex if isinstance(one, RunTheorem)]
-    elif isinstance(constants, Constants):
-        stated = card.descents
-    some = any(not one.unmet(method, setting) for one in (*factors, *stated))
-    if not some and isinstance(constants, Constants) and (setting.sigma or not stated):
-        stated = (*stated, *provable_descents(experiment))
+    measures = ("potential", "gap") if convex else ("squared_gradient",)
+    stated = card.about(*(measures if smooth else ("gradient_norm",)))
+    one_step = [one for one in stated if not isinstance(one, RunTheorem)]
+    some = any(not one.unmet(method, setting) for one in one_step)
+    descents = any(one.measure != "potential" for one in one_step)
+    if not some and smooth and (setting.sigma or not descents):
+        one_step += provable_descents(experiment)
     inapplicable = [
         one.title
-        for one in (*factors, *stated, *runs)
+        for one in (*one_step, *(one for one in stated if isinstance(one, RunTheorem)))
         if one.unmet(method, setting) and not one.unmet(method, replace(setting, sigma=0.0))
     ]
-    promised = (*factors, *stated)
+    held = [one for one in one_step if not one.unmet(method, setting)]
     factors = [
         one
-        for one in factors
-        if not one.unmet(method, setting) and math.isfinite(noise_of(one, experiment))
+        for one in held
+        if one.measure == "potential" and math.isfinite(noise_of(one, experiment))
     ]
     held = [
         one
-        for one in stated
-        if not one.unmet(method, setting) and (bounded or not one.noise(method, setting))
+        for one in held
+        if one.measure != "potential" and (bounded or not one.noise(method, setting))
     ]
-    exact = quiet(experiment)
-    sound = (
+    verdicts = (
         *(factors_along_a_run(theorem, experiment) for theorem in factors),
         *(noise_at_the_solution(theorem, experiment) for theorem in factors),
         *(descents_along_a_run(theorem, experiment) for theorem in held),
         *_worst_descents(held, experiment),
-        *_one_step_promises(promised, [*factors, *held], card, experiment),
-        *conduct(card, experiment),
-        *(at_rest_and_kept(card, exact) if exact else ()),
-        *_identities(card),
-        *_as_written(card, setting),
-        *_compressors_checked(sent, experiment.d),
-        *problem_checks(experiment.problem),
+        *_one_step_promises(one_step, [*factors, *held], card, experiment),
     )
     unknown = (
         "" if bounded else "; the variance of its gradients has no bound: no descent is checked"
@@ -357,29 +335,20 @@ def conducted(card: Card, experiment: Experiment[Any]) -> Examination:
     if not smoothness_is_known(experiment.problem):
         checked += "; its constants are not known, and no check of constants is made"
     kind = "has stochastic gradients" if convex else "is not strongly convex"
-    return Examination(
-        method,
-        setting,
-        sound,
-        (),
-        f"{experiment.problem.name} {kind}{checked}",
-        bool(factors),
-    )
+    return verdicts, f"{experiment.problem.name} {kind}{checked}", bool(factors)
 
 
-def _worst_descents(
-    theorems: Sequence[DescentTheorem | NormTheorem], experiment: Experiment[Any]
-) -> Iterator[Verdict]:
+def _worst_descents(theorems: Sequence[Theorem], experiment: Experiment[Any]) -> Iterator[Verdict]:
     """Check descents of |grad f|^2 in the worst case, where small quadratics can be made."""
     for theorem in theorems:
-        if isinstance(theorem, DescentTheorem) and theorem.measure == "squared_gradient":
+        if theorem.measure == "squared_gradient":
             with suppress(Refusal):
                 yield worst_descent(theorem, experiment)
 
 
 def _one_step_promises(
-    stated: Sequence[ConvergenceTheorem],
-    held: Sequence[ConvergenceTheorem],
+    stated: Sequence[Theorem],
+    held: Sequence[Theorem],
     card: Card,
     experiment: Experiment[Any],
 ) -> Iterator[Verdict]:
@@ -387,11 +356,10 @@ def _one_step_promises(
     method, setting = experiment.method, Setting.at(experiment)
     certificates = extension(_CERTIFICATES)
     for theorem in stated:
-        if isinstance(theorem, NormTheorem):  # it may speak of another method's parameters
+        if theorem.measure == "gradient_norm":  # it may speak of another method's parameters
             continue
         found = [written_hypotheses(theorem, method, setting)]
-        on_card = theorem in (*card.theorems, *card.descents, *card.convex)
-        if certificates and on_card and theorem in held:
+        if certificates and theorem in card.theorems and theorem in held:
             found.append(certificates.certified_promise(theorem, card, method, setting))
         yield from (verdict for verdict in found if verdict)
 
@@ -428,12 +396,12 @@ def _bounds_accuracy(theorem: Theorem, experiment: ConvexExperiment) -> bool:
     return True
 
 
-def provable_descents(experiment: Experiment[Any]) -> list[DescentTheorem]:
+def provable_descents(experiment: Experiment[Any]) -> list[Theorem]:
     """Return what the extension that certifies descents proves of a method, if it is there."""
     descents = extension(_DESCENTS)
     if descents is None:
         return []
-    found: list[DescentTheorem] = descents.searched_descents(experiment)
+    found: list[Theorem] = descents.searched_descents(experiment)
     return found
 
 

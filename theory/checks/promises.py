@@ -21,15 +21,7 @@ from certibit.theory.checks.method.one_step import (
 from certibit.theory.checks.method.whole_runs import RunsCheck, bounded_run, on_huber_functions
 from certibit.theory.checks.method.written_formulas import written_hypotheses
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    AnyPromise,
-    Condition,
-    ContractionPromise,
-    ConvergenceTheorem,
-    ConvexDescentTheorem,
-    RunTheorem,
-    Theorem,
-)
+from certibit.theory.theorem import AnyPromise, Condition, ContractionPromise, RunTheorem, Theorem
 from certibit.theory.verdict import Verdict, readable
 
 
@@ -39,7 +31,7 @@ class Promised:
 
     Attributes
     ----------
-    theorem : ConvergenceTheorem or None
+    theorem : Theorem or None
         None if there is no theorem; then the Lyapunov function must not grow in expectation.
     conditions : tuple of Condition
         The hypotheses.
@@ -53,7 +45,7 @@ class Promised:
         The hypotheses whose right side can be doubled, as far as a search sees.
     """
 
-    theorem: ConvergenceTheorem | None
+    theorem: Theorem | None
     conditions: tuple[Condition, ...]
     promise: AnyPromise
     verdicts: tuple[Verdict, ...]
@@ -83,6 +75,7 @@ def check_promise(
     theorem: Theorem,
     card: Card,
     experiment: ConvexExperiment,
+    budget: Budget,
     runs: RunsCheck | None,
     rule: str | None,
     by_rule: bool,
@@ -94,6 +87,8 @@ def check_promise(
     ----------
     theorem, card, experiment
         What is promised, and about what.
+    budget : Budget
+        Limits of a run that is held against a bound on whole runs.
     runs : RunsCheck, optional
         Whole runs against the theorem; None where its hypotheses fail, or Psi bounds no accuracy.
     rule : str, optional
@@ -106,51 +101,47 @@ def check_promise(
     method, setting = experiment.method, Setting.at(experiment)
     conditions, promise = theorem.conditions(method, setting), theorem.promise(method, setting)
     written = written_hypotheses(theorem, method, setting)
+    said = [written] if written else []
     if theorem.unmet(method, setting):
-        return Promised(theorem, conditions, promise, (written,) if written else ())
-    steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
-    verdicts = [*steps, *(runs.verdicts if runs else ()), *([written] if written else ())]
-    loose = tuple[str, ...]()
+        return Promised(theorem, conditions, promise, tuple(said))
+    factor, loose = theorem.measure == "potential", tuple[str, ...]()
+    steps = [
+        *(
+            _promised_steps(theorem, card, experiment, rule, by_rule)
+            if factor
+            else _promised_descents(theorem, card, experiment, budget, rule, by_rule)
+        )
+    ]
+    verdicts = [*steps, *(runs.verdicts if runs else ()), *said]
     if beyond and by_rule and all(verdict.holds for verdict in steps):
         with suppress(Refusal):
             verdicts.append(at_the_boundary(theorem, card, rule))
-            loose = loose_hypotheses(theorem, card, rule)
+            loose = loose_hypotheses(theorem, card, rule) if factor else ()
     return Promised(theorem, conditions, promise, tuple(verdicts), runs, loose)
 
 
-def check_convex_promise(
-    theorem: ConvexDescentTheorem | RunTheorem,
+def _promised_descents(
+    theorem: Theorem,
     card: Card,
     experiment: ConvexExperiment,
     budget: Budget,
     rule: str | None,
     by_rule: bool,
-    beyond: bool,
-) -> Promised:
-    """Check a theorem about convex functions if its hypotheses hold; see :func:`check_promise`."""
-    method, setting = experiment.method, Setting.at(experiment)
-    conditions, promise = theorem.conditions(method, setting), theorem.promise(method, setting)
-    written = written_hypotheses(theorem, method, setting)
-    verdicts = [written] if written else []
-    if theorem.unmet(method, setting):
-        return Promised(theorem, conditions, promise, tuple(verdicts))
+) -> Iterator[Verdict]:
+    """Check a theorem about convex functions along a run, and on Huber functions."""
     with suppress(Refusal):
         if isinstance(theorem, RunTheorem):
-            verdicts.append(bounded_run(theorem, experiment, budget))
+            yield bounded_run(theorem, experiment, budget)
         else:
-            verdicts.append(descents_along_a_run(theorem, experiment))
+            yield descents_along_a_run(theorem, experiment)
     with suppress(Refusal):
         if by_rule:
-            verdicts.append(on_huber_functions(theorem, card, rule))
-    with suppress(Refusal):
-        if by_rule and beyond:
-            verdicts.append(at_the_boundary(theorem, card, rule))
-    return Promised(theorem, conditions, promise, tuple(verdicts))
+            yield on_huber_functions(theorem, card, rule)
 
 
 def check_growth(unmet: Sequence[Promised], experiment: ConvexExperiment) -> Promised:
     """Check that the potential of the first theorem does not grow where no theorem is met."""
-    theorem = next(one.theorem for one in unmet if isinstance(one.theorem, Theorem))
+    theorem = next(one.theorem for one in unmet if one.theorem)
     steps = tuple(_growing_steps(theorem, experiment, _outside(unmet)))
     return Promised(None, (), ContractionPromise(1.0), steps)
 

@@ -33,7 +33,7 @@ from certibit.theory.checks.method.conduct import (
 from certibit.theory.checks.method.solves_in_time import solves_in_time
 from certibit.theory.verdict import Verdict
 
-Check = Callable[[ConvexExperiment, int], Verdict | None]
+Check = Callable[[Any, int], Verdict | None]
 """Of an experiment and a seed."""
 
 _CONDUCT: tuple[Check, ...] = (
@@ -42,50 +42,35 @@ _CONDUCT: tuple[Check, ...] = (
 """These need no solution."""
 
 
-def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
-    """Run the checks that need no theorem, as far as they apply."""
-    if not experiment.method.needs.strongly_convex:
-        return (*conduct(card, experiment, seed), *at_rest_and_kept(card, experiment, seed))
-    checks: tuple[Check, ...] = (
-        *_CONDUCT,
-        untold,
-        lambda experiment, _: bill_check(card, experiment),
-        lambda experiment, seed: solves_in_time(card, experiment, seed),
-    )
-    with np.errstate(all="ignore"):
-        verdicts = [check(experiment, seed) for check in checks]
-    return (*at_rest_and_kept(card, experiment, seed), *(v for v in verdicts if v))
+def soundness(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Verdict, ...]:
+    """Run the checks that need no theorem, as far as they apply.
 
-
-def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Verdict, ...]:
-    """Make the checks that need no strong convexity, of the method or the problem.
-
-    Of a method on one machine, no messages are asked for.
+    Where a method rests and what it keeps is looked at with exact gradients of strongly convex
+    functions; see :func:`quiet`. A method that does not need strong convexity may have other fixed
+    points than the solution. Of a method on one machine, no messages are asked for.
     """
+    is_exact = is_convex(experiment) and experiment.problem.noise is None
+    convex = experiment.method.needs.strongly_convex
     alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
-    of_messages = (begins_as_written, accounts, unsent) if alone else ()
-    checks = [c for c in _CONDUCT if c not in of_messages]
-    with np.errstate(all="ignore"):
-        verdicts = [check(experiment, seed) for check in (rests_without_gradients, *checks)]
-    return tuple(verdict for verdict in verdicts if verdict)
-
-
-def at_rest_and_kept(
-    card: Card, experiment: ConvexExperiment, seed: int = 0
-) -> tuple[Verdict, ...]:
-    """Check where a method rests and what it keeps, on a problem with exact gradients.
-
-    A method that does not need strong convexity may have other fixed points than the solution.
-    """
-    checks: tuple[Check, ...] = (
+    checks = [c for c in _CONDUCT if not alone or c not in (begins_as_written, accounts, unsent)]
+    if is_exact and convex:
+        checks += [
+            untold,
+            lambda experiment, _: bill_check(card, experiment),
+            lambda experiment, seed: solves_in_time(card, experiment, seed),
+        ]
+    else:
+        checks.insert(0, rests_without_gradients)
+    of_rest: tuple[Check, ...] = (
+        *((stays_at_solution,) if convex else ()),
         keeps_invariants,
         rests_at_the_solution_only,
         lambda experiment, _: potential_at_solution(card, experiment),
     )
-    if experiment.method.needs.strongly_convex:
-        checks = (stays_at_solution, *checks)
+    still: Any = experiment if is_exact else quiet(experiment)
     with np.errstate(all="ignore"):
-        verdicts = [check(experiment, seed) for check in checks]
+        verdicts = [check(still, seed) for check in of_rest] if still else []
+        verdicts += [check(experiment, seed) for check in checks]
     return tuple(verdict for verdict in verdicts if verdict)
 
 

@@ -18,7 +18,7 @@ from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import Examination, examine
 from certibit.theory.checks.promises import Promised
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict, outcome
 
 N, D, KAPPA = 5, 20, 100.0
@@ -123,7 +123,7 @@ def rows(
     return [
         _row(promised, found, family, rule, selector or "-", seeds)
         for promised in found.promised
-        if isinstance(promised.theorem, Theorem) and promised.met
+        if promised.theorem and promised.factor is not None and promised.met
     ]
 
 

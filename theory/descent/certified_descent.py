@@ -15,11 +15,11 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Terms
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, DescentTheorem
+from certibit.theory.theorem import Condition, Theorem
 
 
 @dataclass(frozen=True)
-class CertifiedDescent(DescentTheorem):
+class CertifiedDescent(Theorem):
     """E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 for one method, proved by its certificate.
 
     Attributes
@@ -31,6 +31,7 @@ class CertifiedDescent(DescentTheorem):
     certificate: DescentCertificate
 
     title = "a certificate, with a potential that was searched for"
+    measure = "squared_gradient"
 
     @property
     def method(self) -> type[Method]:  # type: ignore[override]  # a theorem's is of its class
@@ -66,7 +67,7 @@ class CertifiedDescent(DescentTheorem):
         return float(self.certificate.growth)
 
 
-def searched_descents(experiment: Experiment[Any]) -> list[DescentTheorem]:
+def searched_descents(experiment: Experiment[Any]) -> list[Theorem]:
     """Return what a certificate proves of the descent of a method, if one does.
 
     It is about |grad f(x)|^2, and not about a solution, for convex functions, too. Where gradients

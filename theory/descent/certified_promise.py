@@ -26,7 +26,7 @@ from certibit.theory.proofs.measure import Measure
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.start import step_and_start
 from certibit.theory.setting import OfSamples, Setting
-from certibit.theory.theorem import DescentTheorem, Theorem
+from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
@@ -66,7 +66,7 @@ class _Place:
 
 
 def certified_promise(
-    theorem: Theorem | DescentTheorem, card: Card, method: Method, setting: Setting
+    theorem: Theorem, card: Card, method: Method, setting: Setting
 ) -> Verdict | None:
     """Check that c and e of a theorem are certified with its Psi; None where no step is certified.
 
@@ -92,9 +92,7 @@ def certified_promise(
     )
 
 
-def _places(
-    theorem: Theorem | DescentTheorem, card: Card, method: Method, setting: Setting
-) -> Iterator[_Place]:
+def _places(theorem: Theorem, card: Card, method: Method, setting: Setting) -> Iterator[_Place]:
     """Yield given parameters and those of rules, where hypotheses nearly hold with equality.
 
     The rules are taken where constants are far apart, for n clients with noise far above L and far
@@ -113,7 +111,7 @@ def _places(
         yield from found or [start]
 
 
-def _by_rule(theorem: Theorem | DescentTheorem, card: Card, setting: Setting) -> Iterator[_Place]:
+def _by_rule(theorem: Theorem, card: Card, setting: Setting) -> Iterator[_Place]:
     """Yield the parameters of rules that meet a theorem."""
     for rule in card.rules:
         with suppress(Refusal, ValueError, ArithmeticError):
@@ -133,7 +131,7 @@ def _apart(setting: Setting, n: int, size: float, alike: bool) -> Setting:
     return replace(setting, constants=constants, n=n, of_samples=samples)
 
 
-def _boundaries(theorem: Theorem | DescentTheorem, start: _Place) -> Iterator[_Place]:
+def _boundaries(theorem: Theorem, start: _Place) -> Iterator[_Place]:
     """Move each real parameter, up and down, until a hypothesis nearly holds with equality."""
     for field in fields(start.method):
         value = getattr(start.method, field.name)
@@ -160,7 +158,7 @@ def _boundaries(theorem: Theorem | DescentTheorem, start: _Place) -> Iterator[_P
                 yield last
 
 
-def _share(theorem: Theorem | DescentTheorem, place: _Place) -> tuple[float, str]:
+def _share(theorem: Theorem, place: _Place) -> tuple[float, str]:
     """Return how much of a promise is not certified, and that in words.
 
     Raises
@@ -170,7 +168,7 @@ def _share(theorem: Theorem | DescentTheorem, place: _Place) -> tuple[float, str
     """
     method, setting = place.method, place.setting
     promise: Any = theorem.promise(method, setting)
-    factor = isinstance(theorem, Theorem)
+    factor = theorem.measure == "potential"
     c, e = (1 - promise.factor if factor else promise.c), promise.e
     unlike = 0.0 if factor else promise.dissimilarity
     shares = [(0.0, "")]
@@ -193,22 +191,22 @@ def _share(theorem: Theorem | DescentTheorem, place: _Place) -> tuple[float, str
     return max(shares, key=lambda share: share[0])
 
 
-def _noise(theorem: Theorem | DescentTheorem, place: _Place) -> GradientNoise | None:
+def _noise(theorem: Theorem, place: _Place) -> GradientNoise | None:
     """Return what a theorem assumes of the noise of gradients; None where they are exact."""
     method, setting = place.method, place.setting
     if not theorem.allows_noise(method, setting):
         return None
-    if not isinstance(theorem, Theorem):
+    if theorem.measure != "potential":
         return GradientNoise(difference=setting.difference)
     bounded = theorem.noise(method, setting) and not theorem.noise_at_solution
     return GradientNoise(expected=None if bounded else setting.expected)
 
 
 def _least_noise(
-    theorem: Theorem | DescentTheorem, method: Method, functions: FunctionClass, c: float
+    theorem: Theorem, method: Method, functions: FunctionClass, c: float
 ) -> float | None:
     """Return the smallest e + zeta^2 e' that is certified with a given c; None if c is not."""
-    name: Any = "potential" if isinstance(theorem, Theorem) else theorem.measure
+    name: Any = theorem.measure
     measure = Measure(name)
     functions = class_of_descent(method, functions, measure.name)
     step, _ = step_and_start(method, functions, theorem, measure)

@@ -19,7 +19,7 @@ from certibit.theory.descent.descent_forms import has_descent, largest_constant,
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentPromise, DescentTheorem
+from certibit.theory.theorem import DescentPromise, RunTheorem, Theorem
 
 ACCURACY = 1e-2
 """Relative accuracy of step sizes that are searched for."""
@@ -89,7 +89,7 @@ class StatedDescent:
 
     Attributes
     ----------
-    theorem : DescentTheorem
+    theorem : Theorem
         It.
     certificate : DescentCertificate
         The best certificate with its Psi.
@@ -100,7 +100,7 @@ class StatedDescent:
         The c of which the smallest e is certified, where gradients are stochastic.
     """
 
-    theorem: DescentTheorem
+    theorem: Theorem
     certificate: DescentCertificate
     c: float
     e: float
@@ -119,7 +119,7 @@ def stated_descent(
         If the method cannot be certified with its Psi.
     """
     noise = functions.noise
-    stated = card.convex_descents if functions.has_solution else card.descents
+    stated = card.about("gap" if functions.has_solution else "squared_gradient")
     if noise and (noise.relative or noise.gap or noise.expected):  # that no theorem knows
         return None
     unlike = [one for one in functions.assumptions if isinstance(one, BoundedDissimilarity)]
@@ -127,7 +127,9 @@ def stated_descent(
     held = [
         one
         for one in stated
-        if not one.unmet(method, where) and (noise is None or one.allows_noise(method, where))
+        if not isinstance(one, RunTheorem)
+        and not one.unmet(method, where)
+        and (noise is None or one.allows_noise(method, where))
     ]
     if not held:
         return None

@@ -37,7 +37,7 @@ def factor_account(
     at_solution = noise is not None and noise.expected is not None
     known = [
         one
-        for one in card.theorems
+        for one in card.about("potential")
         if one.noise_at_solution == at_solution or not card.method.needs.samples
     ]
     held = [

@@ -183,7 +183,7 @@ def _offer(
         return None
     experiment = Experiment.of(method, problem, sent)
     setting = Setting.at(experiment)
-    held = [one for one in (*card.theorems, *card.convex) if not one.unmet(method, setting)]
+    held = [one for one in card.about("potential", "gap") if not one.unmet(method, setting)]
     if not held:
         return None
     cost = round_cost(experiment)

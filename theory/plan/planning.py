@@ -87,7 +87,8 @@ def certified_descent(offer: Offer, target: float) -> Offer:
 def _offer(card: Card, rule: str, experiment: Any, target: float) -> Offer | None:
     """Return the strongest promise; None if no theorem holds, or noise alone is larger."""
     setting = Setting.at(experiment)
-    stated = card.descents if isinstance(setting.constants, Constants) else card.relaxed
+    smooth = isinstance(setting.constants, Constants)
+    stated = card.about("squared_gradient" if smooth else "gradient_norm")
     held = [one for one in stated if not one.unmet(experiment.method, setting)]
     if not held:
         return None

@@ -18,7 +18,7 @@ from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import is_convex
 from certibit.theory.catalogue.covered_run import require_theorem
-from certibit.theory.checks.examination import conducted, examine
+from certibit.theory.checks.examination import examine
 from certibit.theory.checks.method.whole_runs import ITERATIONS
 
 _PLACES, _POOL = map(extension, ("certibit.cli.words.places", "certibit.figures.pool"))
@@ -45,22 +45,20 @@ def examined(chosen: argparse.Namespace, weight: float, budget: Budget) -> tuple
     with tqdm(
         desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr, disable=None
     ) as bar:
-        if is_convex(experiment):
-            found = examine(
-                card,
-                experiment,
-                budget,
-                rule=chosen.parameters,
-                by_rule=not chosen.set,
-                seeds=chosen.seeds,
-                downlink=weight,
-                beyond=True,
-                strict=chosen.strict,
-                tell=bar.set_postfix_str,
-            )
-        else:
+        if not is_convex(experiment):  # nothing else names the hypothesis that fails
             require_theorem(card, experiment, strict=chosen.strict)
-            found = conducted(card, experiment)
+        found = examine(
+            card,
+            experiment,
+            budget,
+            rule=chosen.parameters,
+            by_rule=not chosen.set,
+            seeds=chosen.seeds,
+            downlink=weight,
+            beyond=True,
+            strict=chosen.strict,
+            tell=bar.set_postfix_str,
+        )
     if chosen.json:
         parts = summary_of_parts(experiment)
         return json.dumps(parts | examination_summary(found), allow_nan=False), found.holds

@@ -62,13 +62,14 @@ class Cell:
 
 def class_cells(card: Card, classes: Sequence[str] = CLASSES) -> tuple[Cell, ...]:
     """Return the cells of a method, by class of functions."""
+    factors = card.about("potential")
     stated = {
-        "strongly convex": _mark(card.theorems),
-        _FACTOR: _mark(one for one in card.theorems if _allows_noise(one) or one.noise_at_solution),
-        "convex": _mark(card.convex),
-        "nonconvex": _mark(card.descents),
-        "stochastic": _mark(one for one in card.descents if _allows_noise(one)),
-        "(L0, L1)": _mark(card.relaxed) or "t" * bool(card.along_runs),
+        "strongly convex": _mark(factors),
+        _FACTOR: _mark(one for one in factors if _allows_noise(one) or one.noise_at_solution),
+        "convex": _mark(card.about("gap")),
+        "nonconvex": _mark(card.about("squared_gradient")),
+        "stochastic": _mark(one for one in card.about("squared_gradient") if _allows_noise(one)),
+        "(L0, L1)": _mark(card.about("gradient_norm")) or "t" * bool(card.along_runs),
     }
     found = []
     for label in classes:
@@ -130,7 +131,7 @@ def _potentials(card: Card) -> list[Form]:
 
     That of a theorem about samples that are smooth in expectation, if any is; then any.
     """
-    stated = sorted(card.theorems, key=lambda one: not one.noise_at_solution)[:1]
+    stated = sorted(card.about("potential"), key=lambda one: not one.noise_at_solution)[:1]
     return [*stated, "search"]
 
 

@@ -34,7 +34,7 @@ def _frontiers(name: str) -> list[Line]:
     for value in values:
         method = card.with_values(where, values={parameter: value})
         proved = noise_frontier(method, noisy, PARTS)
-        promised = card.descents[0].promise(method, where)
+        promised = card.about("squared_gradient")[0].promise(method, where)
         c, e = zip(*((each.c, each.e) for each in proved), strict=True)
         lines.append(Line(c, e, {"color": colour}, name=f"{parameter} = {value:g}"))
         mark = {"marker": marker or "o", "color": "black"}

@@ -71,7 +71,7 @@ class RulePoint:
         """The class of smooth f_i, with the noise of a method that reduces variance."""
         functions = FunctionClass.of(self.smooth)
         stochastic = self.card.name in STOCHASTIC
-        noisy = (one.noise(self.method, self.smooth) for one in self.card.descents)
+        noisy = (one.noise(self.method, self.smooth) for one in self.card.about("squared_gradient"))
         if not stochastic or any(noisy):
             return functions
         return replace(functions, noise=GradientNoise(difference=self.smooth.difference))

@@ -14,7 +14,7 @@ from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.probing import one_step
 
 CARD = CARDS["growing-adiana"]
-(THEOREM,) = CARD.convex
+(THEOREM,) = CARD.about("gap")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from certibit.theory.checks.examination import check
 from certibit.theory.checks.method.descents import descents_along_a_run
 from certibit.theory.norm_promise import NormPromise
 
-STATED = [name for name, card in CLIPPING.items() if card.relaxed]
+STATED = [name for name, card in CLIPPING.items() if card.about("gradient_norm")]
 NOISE = Uniform(0.05)
 PROBLEMS = {
     "tilted": Tilted.of(Cosh(), [[1.0], [-1.0]], 3.0),
@@ -33,7 +33,11 @@ def made(name, problem, I=1):  # noqa: E741
     card = CARDS[name]
     setting = Setting.of(card.method, problem)
     method = card.by_theorem(setting, I)
-    return Experiment.of(method, problem), card.relaxed[0], card.relaxed[0].unmet(method, setting)
+    return (
+        Experiment.of(method, problem),
+        card.about("gradient_norm")[0],
+        card.about("gradient_norm")[0].unmet(method, setting),
+    )
 
 
 def holds(theorem, experiment, **asked):

@@ -220,11 +220,13 @@ def test_the_tight_theorem_of_ef21_bounds_runs_in_any_unit(unit):
     problem = Quadratic.random(4, 6, unit, 20 * unit, shared_eigenvectors=True, seed=1)
     card = METHODS["ef21"]
     experiment = Experiment.of(card.parameters(problem, RandK(4), "best"), problem, RandK(4))
-    assert_bounded(card.theorems[1], experiment)
+    assert_bounded(card.about("potential")[1], experiment)
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
+@pytest.mark.parametrize(
+    "name", [name for name, card in METHODS.items() if card.about("potential")]
+)
 def test_bound_at_every_point_of_a_run(name):
     """f - f* <= c Psi at all recorded states: the constant, exactly."""
     experiment, theorem = by_default_rule(name), METHODS[name].theorems[0]
@@ -253,7 +255,9 @@ def test_a_hypothesis_that_fails_is_named():
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
+@pytest.mark.parametrize(
+    "name", [name for name, card in METHODS.items() if card.about("potential")]
+)
 def test_whole_runs_keep_promises(name):
     experiment = by_default_rule(name)
     theorem = METHODS[name].best_theorem(experiment.method, Setting.at(experiment))
@@ -343,7 +347,7 @@ def test_a_start_that_is_drawn_counts_with_its_mean(feature):
     problem, sent = NonconvexQuadratic.from_arrays(H, b), Scaled(RandK(1))
     card = METHODS["ef21"]
     experiment = Experiment.of(card.parameters(problem, sent), problem, sent)
-    (theorem,) = card.descents
+    (theorem,) = card.about("squared_gradient")
     terms = theorem.lyapunov(
         experiment.method,
         EF21State(problem.x_0, 0 * problem.grad(problem.x_0), 0 * problem.x_0),
@@ -363,7 +367,7 @@ def test_a_theorem_about_convex_functions_is_met_by_no_others(name, rule, number
     """All hypotheses held on nonconvex quadratics, and f - f* was promised there."""
     problem, sent = NonconvexQuadratic.random(4, 6), RandK(2) if name == "diana" else None
     card = METHODS[name]
-    theorem, method = card.convex[number], card.parameters(problem, sent, rule)
+    theorem, method = card.about("gap")[number], card.parameters(problem, sent, rule)
     (unmet,) = theorem.unmet(method, Setting.of(method, problem, sent))
     assert unmet.statement == "0 <= mu"
     convex = replace(PROBLEM.constants, mu=0.0)

@@ -363,7 +363,7 @@ def test_balanced_probability_saves_rounds():
     )
     setting = Setting.of(paper, problem)
     assert best.p / paper.p == pytest.approx(3.6, rel=0.01)
-    (theorem,) = METHODS["compressed-scaffnew"].theorems
+    (theorem,) = METHODS["compressed-scaffnew"].about("potential")
     iterations = [-1 / math.log(theorem.rate(m, setting)) for m in (paper, best)]
     assert paper.p * iterations[0] / (best.p * iterations[1]) == pytest.approx(3.6, rel=0.1)
 
@@ -373,7 +373,7 @@ def test_best_number_of_owners(n, kappa):
     """The default s of "best" has the smallest promised uplink, s p/(1 - tau), of all."""
     problem = Quadratic.random(n, 2, 1.0, kappa)
     card = METHODS["compressed-scaffnew"]
-    (theorem,), setting = card.theorems, Setting.of(card.method, problem)
+    (theorem,), setting = card.about("potential"), Setting.of(card.method, problem)
 
     def uplink(s):
         p, tau = balanced_probability(setting, s)

@@ -30,7 +30,7 @@ from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.symbolic.accurate_solves import AccurateSolve
 
 CARD = METHODS["5gcs-cc"]
-(THEOREM,) = CARD.theorems
+(THEOREM,) = CARD.about("potential")
 POINTS = [(1, 30.0, 0.0), (3, 100.0, 4.0), (10, 1e3, 9.0), (100, 100.0, 1.0), (10**6, 1e4, 9.0)]
 
 

@@ -40,7 +40,7 @@ def test_a_largest_step_is_found_where_rounding_hides_what_tiny_ones_do(name, ka
     card = CARDS[name]
     where = class_setting(card.method, 1, kappa, 4.0, None, 1)
     method, functions = card.at(where, "best"), FunctionClass.of(where)
-    gamma, potential = method.gamma, card.theorems[-1]
+    gamma, potential = method.gamma, card.about("potential")[-1]
 
     def change(step):
         return replace(method, gamma=step)

@@ -42,7 +42,7 @@ FEW = {
 """Methods put together densely for two clients and two local steps only, at a small kappa: their
 outcomes are many, the errors of EControl weigh a thousandth of its messages, and where both parts
 of a rate are equal the dense solver loses its last digits."""
-DENSE = [name for name in METHODS if METHODS[name].theorems and name not in FEW]
+DENSE = [name for name in METHODS if METHODS[name].about("potential") and name not in FEW]
 """Those whose outcomes are few enough to be enumerated densely."""
 
 SLACK = 1e-6
@@ -51,7 +51,7 @@ SLACK = 1e-6
 NEAR = 2e-2
 """The same where what is left of a proof all but vanishes in two directions."""
 
-LINEAR = [name for name, card in METHODS.items() if card.theorems and name != "5gcs-cc"]
+LINEAR = [name for name, card in METHODS.items() if card.about("potential") and name != "5gcs-cc"]
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
 
 

@@ -26,12 +26,12 @@ from certibit.theory.worlds.generic import Subject
 from certibit.theory.worlds.invariants import relations
 from certibit.theory.worlds.numbers.worst_states import worst_state
 
-FIXED = [name for name, card in METHODS.items() if card.theorems and card.rules]
+FIXED = [name for name, card in METHODS.items() if card.about("potential") and card.rules]
 QUICK = ["diana", "ef21p-diana", "marina"]
 SEARCHED = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.long)
     for name, card in METHODS.items()
-    if card.theorems and card.rules
+    if card.about("potential") and card.rules
 ]
 SETTINGS = [(3, 1e3, 9.0), (10**5, 100.0, 1.0)]
 

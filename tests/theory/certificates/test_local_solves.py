@@ -26,7 +26,7 @@ from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 
 CARD = METHODS["5gcs-cc"]
-(THEOREM,) = CARD.theorems
+(THEOREM,) = CARD.about("potential")
 
 
 def at(n, kappa, rule="paper", sent="rand-k:1", **options):

@@ -135,7 +135,7 @@ def test_the_tight_theorems_of_error_feedback_are_for_what_compresses():
     for name in ("ef", "ef21"):
         card = CARDS[name]
         where = class_setting(card.method, 3, 10.0, 0.0, None, 1)
-        tight = card.theorems[-1]
+        tight = card.about("potential")[-1]
         assert [one.statement for one in tight.unmet(card.at(where, "best"), where)] == [
             "alpha < 1"
         ]
@@ -210,7 +210,7 @@ def test_no_and_too_many_steps_are_refused(steps):
         certify_steps(GD(0.1), FUNCTIONS, steps)
 
 
-ROUND = [name for name, card in METHODS.items() if card.theorems and card.rules]
+ROUND = [name for name, card in METHODS.items() if card.about("potential") and card.rules]
 
 
 @pytest.mark.long(keep=8)

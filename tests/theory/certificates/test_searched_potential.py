@@ -36,7 +36,7 @@ def without_theorem(n, kappa):
     where = class_setting(card.method, n, kappa, 3.0, None, 1)
     method = card.at(where)
     own = MyDIANA(**vars(method))
-    assert not card_of(own).theorems
+    assert not card_of(own).about("potential")
     return method, own, where
 
 

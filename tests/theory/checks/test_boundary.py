@@ -13,7 +13,7 @@ from certibit.theory.checks.method.boundary import at_the_boundary, boundaries, 
 
 def of(name, number=0):
     card = METHODS[name]
-    return card.theorems[number], card
+    return card.about("potential")[number], card
 
 
 def test_the_boundary_is_where_the_hypothesis_ends():

@@ -48,7 +48,7 @@ class Own(Method):
 RULES = """
 from certibit.theory.card import Card
 from certibit.theory.potential import Squares
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import (Condition, Theorem)
 
 
 class Contracts(Theorem):

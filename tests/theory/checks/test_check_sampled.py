@@ -26,7 +26,9 @@ def experiment_of(name, rule=None):
 
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
-    "theorem", [one for name in NAMES for one in CARDS[name].theorems], ids=lambda one: one.title
+    "theorem",
+    [one for name in NAMES for one in CARDS[name].about("potential")],
+    ids=lambda one: one.title,
 )
 def test_promised_factors_are_kept(theorem):
     experiment = experiment_of(theorem.method.name)
@@ -68,7 +70,7 @@ def test_too_small_a_factor_is_seen():
 
 def test_the_variance_at_the_solution_is_the_smaller_one():
     experiment = experiment_of("sgd")
-    everywhere, there = (noise_of(one, experiment) for one in CARDS["sgd"].theorems)
+    everywhere, there = (noise_of(one, experiment) for one in CARDS["sgd"].about("potential"))
     assert 0 < there / 2 < everywhere
     gamma = experiment.method.gamma
     assert everywhere == gamma**2 / 9 * sampling_constants(BATCHES).variance

@@ -45,7 +45,7 @@ RULES = {
     "nesterov": "convex",
     "growing-adiana": "convex",
 }
-STATED = [(name, theorem) for name, card in CARDS.items() for theorem in card.convex]
+STATED = [(name, theorem) for name, card in CARDS.items() for theorem in card.about("gap")]
 LEAST = {"nesterov": 0.4, "growing-adiana": 0.0}
 """The least share of a bound that Huber functions have, where it is not tight."""
 PROBLEM = Quadratic.random(3, 4, 1.0, 1e4)
@@ -288,7 +288,7 @@ def test_a_plan_takes_the_strongest_of_all_kinds():
     assert high.by == "gradient descent, classical"
     for offer, target in ((low, 3.0), (high, 1e-4)):
         card, setting = offer.card, Setting.at(offer.experiment)
-        held = [*card.theorems, *card.convex]
+        held = card.about("potential", "gap")
         held = [one for one in held if not one.unmet(offer.experiment.method, setting)]
         rounds = [promise(one, offer.experiment).rounds_to(target) for one in held]
         assert offer.promised.rounds == min(rounds)

@@ -130,7 +130,7 @@ RULES = {"gd": "1/L", "ef-bv": "paper"}
 PUBLISHED = [
     (name, theorem, n, omega)
     for name, card in CARDS.items()
-    for theorem in card.descents
+    for theorem in card.about("squared_gradient")
     for n, omega in product((1, 10, 1000), (1.0, 9.0))
     if omega == 1.0 or card.method.needs.compressor
 ]
@@ -157,7 +157,7 @@ def test_published_constants_are_certified(name, theorem, n, omega):
 def test_a_constant_that_is_too_large_is_above_the_bound(name):
     """The theorem with its own step five times as large promises what is not so."""
     setting = where(name, 10, 9.0)
-    theorem = CARDS[name].descents[0]
+    theorem = CARDS[name].about("squared_gradient")[0]
     method = CARDS[name].at(setting, "nonconvex")
     method = replace(method, gamma=5 * method.gamma)
     assert theorem.unmet(method, setting)

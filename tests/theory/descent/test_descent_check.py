@@ -38,7 +38,9 @@ def test_runs_descend_as_promised(name, rule, sent, selector):
     functions, sent = problem(selector), sent and compressor(sent)
     card = CARDS[name]
     method = card.at(Setting.of(card.method, functions, sent), rule)
-    verdict = descents_along_a_run(card.descents[0], Experiment.of(method, functions, sent))
+    verdict = descents_along_a_run(
+        card.about("squared_gradient")[0], Experiment.of(method, functions, sent)
+    )
     assert verdict.holds
     assert verdict.points > 1
 
@@ -50,7 +52,7 @@ def noisy_run(name, theorem=None):
     sent = compressor("top-k:2") if card.method.needs.compressor else None
     method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
     return descents_along_a_run(
-        theorem or card.descents[0],
+        theorem or card.about("squared_gradient")[0],
         Experiment.of(method, functions, sent),
         steps=(0, 1, *range(10, 101, 10)),
     )
@@ -91,7 +93,7 @@ def test_a_descent_is_measured_beside_what_is_allowed(growth, dissimilarity, val
     assert (verdict.limit, verdict.note) == (-0.3, "exact")
 
 
-class Quieter(type(CARDS["sgd"].descents[0])):
+class Quieter(type(CARDS["sgd"].about("squared_gradient")[0])):
     """The theorem of SGD with a tenth of its noise; features differ in their curvature."""
 
     def noise(self, m, setting):
@@ -137,7 +139,7 @@ def test_a_step_that_is_too_large_is_seen():
     )
     method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
     larger = Experiment.of(replace(method, gamma=3 * method.gamma), functions, sent)
-    assert not descents_along_a_run(card.descents[0], larger).holds
+    assert not descents_along_a_run(card.about("squared_gradient")[0], larger).holds
 
 
 class Faulty(EF21):

@@ -50,7 +50,7 @@ def test_fewer_rounds_are_promised_than_by_the_theorem_and_the_largest_c(name, s
     largest = certify_descent(begin.method, functions)
     found = certify_descent(begin.method, functions, begin=begin)
     assert found.verify() == found.c < largest.c
-    (theorem,) = CARDS[name].descents
+    (theorem,) = CARDS[name].about("squared_gradient")
     stated = promise(theorem, begin).steps_to(TARGET)
     assert rounds(found, begin) < min(stated, rounds(largest, begin))
     least = fewest_rounds(begin.method, functions, begin) / TARGET

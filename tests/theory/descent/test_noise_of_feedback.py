@@ -88,7 +88,7 @@ def test_step_sizes_of_ef_are_searched_with_the_psi_of_its_theorem():
 def test_two_negative_step_sizes_are_no_case_of_the_theorem_of_scaffold():
     """Their product was all that the theorem asked for, and K eta_l <= 1/(8 L) bounds no size."""
     card, problem = METHODS["scaffold"], Quadratic.random(3, 4, mu=1.0, L=10.0)
-    where, (theorem,) = Setting.of(SCAFFOLD, problem), card.descents
+    where, (theorem,) = Setting.of(SCAFFOLD, problem), card.about("squared_gradient")
     method = card.at(where, "nonconvex")
     backwards = replace(method, eta_l=-method.eta_l, eta_g=-method.eta_g)
     assert not theorem.unmet(method, where)

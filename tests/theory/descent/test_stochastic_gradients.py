@@ -169,7 +169,7 @@ def test_noise_of_theorems_is_certified(name, options, n, omega):
     """With the Psi of a theorem its e is exact, and a smaller one is no proof."""
     card = CARDS[name]
     setting = class_setting(card.method, n, None, omega or None, None, 20)
-    method, theorem = card.at(setting, "nonconvex", **options), card.descents[0]
+    method, theorem = card.at(setting, "nonconvex", **options), card.about("squared_gradient")[0]
     promise = theorem.promise(method, setting)
     functions = replace(FunctionClass.of(setting), noise=GradientNoise())
     proof = certify_descent(method, functions, theorem, least=promise.c * (1 - CLOSE))

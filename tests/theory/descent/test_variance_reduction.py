@@ -44,7 +44,7 @@ def test_published_constants_are_those_of_their_potential(name, options, n, omeg
     """With the Psi of the theorem at its largest step c is gamma/2 and no more; e = 0."""
     card = CARDS[name]
     where = class_setting(card.method, n, None, omega, None, 20)
-    method, theorem = card.at(where, "nonconvex", **options), card.descents[0]
+    method, theorem = card.at(where, "nonconvex", **options), card.about("squared_gradient")[0]
     promise = theorem.promise(method, where)
     functions = replace(FunctionClass.of(where), noise=GradientNoise(difference=where.difference))
     own = certify_descent(method, functions, theorem)

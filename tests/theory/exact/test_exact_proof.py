@@ -34,7 +34,7 @@ from certibit.theory.worlds.opaque.exact_numbers import (
 LINEAR = {
     name: card
     for name, card in (METHODS | SHARED_MINIMISER).items()
-    if card.theorems and name != "5gcs-cc"
+    if card.about("potential") and name != "5gcs-cc"
 }
 
 

@@ -49,7 +49,7 @@ from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.compressor.compression import compressor_checks
-from certibit.theory.checks.examination import conducted
+from certibit.theory.checks.examination import examine
 from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.descents import descents_along_a_run
 from certibit.theory.checks.method.identities import identities
@@ -69,7 +69,7 @@ from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.clipped_account import attained_decrease
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ConvexDescentTheorem, RunTheorem, Theorem
+from certibit.theory.theorem import RunTheorem, Theorem
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.fixed_points import resting_state
 from certibit.theory.worlds.invariants import relations
@@ -119,7 +119,7 @@ def parts(
         experiment = Experiment.of(method, problem, chosen)
         where = Setting.at(experiment)
         held = card.holding(method, where)
-        convex = [one for one in card.convex if not one.unmet(method, where)]
+        convex = [one for one in card.about("gap") if not one.unmet(method, where)]
     except Exception as error:
         wrong = Verdict("parameters", math.inf, 0.0, repr(error))
         yield "parameters", lambda: (wrong,)
@@ -128,12 +128,12 @@ def parts(
         yield "formulas", lambda: _as_written(card, rule, experiment)
         of_theorems = (
             partial(_of_theorem, theorem, card, experiment, rule, seed, options, bool(held))
-            for theorem in held or card.theorems
+            for theorem in held or card.about("potential")
         )
         for number, of_it in enumerate(of_theorems):
             for kind in ("one step", "worst case", "boundary", "whole runs"):
                 yield f"{kind} {number + 1}", partial(of_it, kind)
-        for number, one in enumerate(card.convex):
+        for number, one in enumerate(card.about("gap")):
             yield f"convex {number + 1}", partial(_of_convex, one, card, experiment, rule, seed)
         yield "best", lambda: filter(None, [best_rule(card, where)])
         yield "soundness", lambda: soundness(card, experiment, seed)
@@ -148,7 +148,7 @@ def sampled(name: str, rule: str | None) -> tuple[Verdict, ...]:
     """Return what `certibit check` says of a method on a problem with stochastic gradients."""
     resting_state.cache_clear()
     relations.cache_clear()
-    card, convex = CARDS[name], bool(CARDS[name].theorems) and rule != "nonconvex"
+    card, convex = CARDS[name], bool(CARDS[name].about("potential")) and rule != "nonconvex"
     batches = card.method.needs.samples and name not in NOISY
     words = "breast-cancer@3:batch=8" if convex else "breast-cancer@3:nonconvex:batch=8"
     words = words if batches or convex else "quadratic:d=4@3:nonconvex:noise=0.1"
@@ -157,13 +157,13 @@ def sampled(name: str, rule: str | None) -> tuple[Verdict, ...]:
     sent = make_compressor(selector) if selector else None
     setting = Setting.of(card.method, problem, sent)
     method = card.at(setting, rule or card.default_rule(setting))
-    return conducted(card, Experiment.of(method, problem, sent)).verdicts
+    return examine(card, Experiment.of(method, problem, sent), Budget()).verdicts
 
 
 def _as_written(card: Card, rule: str | None, experiment: Experiment) -> Iterator[Verdict]:
     """Hold formulas that are printed against their numbers."""
     method, where = experiment.method, Setting.at(experiment)
-    found = [written_hypotheses(theorem, method, where) for theorem in card.theorems]
+    found = [written_hypotheses(theorem, method, where) for theorem in card.about("potential")]
     yield from (verdict for verdict in (written_rules(card, where), *found) if verdict)
 
 
@@ -193,7 +193,7 @@ def _of_theorem(
 
 
 def _of_convex(
-    theorem: ConvexDescentTheorem | RunTheorem,
+    theorem: Theorem,
     card: Card,
     experiment: Experiment,
     rule: str | None,

@@ -10,7 +10,7 @@ from certibit.data.relaxed.shapes import Cosh
 from certibit.figures.episode.tuning import TUNINGS
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.checks.soundness import conduct
+from certibit.theory.checks.soundness import soundness
 
 PROBLEMS = [
     certibit.Quartics.of(H=2.0),
@@ -37,7 +37,7 @@ WRONG = [
 
 def checked(name, problem, tau=5.0):
     method = TUNINGS[name].make(0.01, tau, 4, None)
-    return conduct(card_of(method), Experiment.of(method, problem))
+    return soundness(card_of(method), Experiment.of(method, problem))
 
 
 @pytest.mark.long(keep=3)

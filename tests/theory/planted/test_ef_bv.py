@@ -27,7 +27,7 @@ from certibit.theory.certificates.certified_theorem import searched_theorem
 from certibit.theory.descent.descent_forms import has_descent
 
 CARD = CARDS["ef-bv"]
-FACTOR, DESCENT = *CARD.theorems, *CARD.descents
+FACTOR, DESCENT = *CARD.about("potential"), *CARD.about("squared_gradient")
 CLOSE = 1e-7
 PROBLEM = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
 

@@ -33,7 +33,7 @@ def deviate(x, rng):
     [
         (name, selector)
         for name, card in METHODS.items()
-        if card.theorems
+        if card.about("potential")
         for selector in ENUMERABLE.get(card.method.needs.compressor, ["identity"])
     ],
 )
@@ -70,7 +70,11 @@ def test_equals_enumeration(name, selector, seed):
 @pytest.mark.parametrize("rule", [0, -1], ids=["first rule", "last rule"])
 @pytest.mark.parametrize(
     "case",
-    [case for case in CASES if case.problem == "logistic" and METHODS[case.method].theorems],
+    [
+        case
+        for case in CASES
+        if case.problem == "logistic" and METHODS[case.method].about("potential")
+    ],
     ids=str,
 )
 def test_promised_factor_along_runs(case: Case, rule):

@@ -19,7 +19,7 @@ from certibit.theory.worlds.units import in_units
 
 UNITS = (1e-6, 1e6)
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
-NAMES = [name for name in METHODS if name != "5gcs-cc" and METHODS[name].theorems]
+NAMES = [name for name in METHODS if name != "5gcs-cc" and METHODS[name].about("potential")]
 CERTIFIED = [name for name in NAMES if name not in {"econtrol", "locodl-both-ways"}]
 """Where the solver's last digits are seen; the scaling of EControl costs it three of them, and
 that both parts of a rate are equal one."""

@@ -20,12 +20,7 @@ from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.checks.method.whole_runs import largest_share
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    ContractionPromise,
-    ConvergenceTheorem,
-    DescentPromise,
-    RunPromise,
-)
+from certibit.theory.theorem import ContractionPromise, DescentPromise, RunPromise, Theorem
 from certibit.theory.verdict import ROUNDING, Verdict, searched
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.linearity import linear_compressor
@@ -77,7 +72,7 @@ class Boundary:
         return not self.refused and self.ratio <= 1 + ROUNDING
 
 
-def at_the_boundary(theorem: ConvergenceTheorem, card: Card, rule: str | None = None) -> Verdict:
+def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Verdict:
     """Check the promised factor at parameters where a hypothesis holds with equality.
 
     Raises
@@ -110,9 +105,7 @@ def at_the_boundary(theorem: ConvergenceTheorem, card: Card, rule: str | None = 
     )
 
 
-def loose_hypotheses(
-    theorem: ConvergenceTheorem, card: Card, rule: str | None = None
-) -> tuple[str, ...]:
+def loose_hypotheses(theorem: Theorem, card: Card, rule: str | None = None) -> tuple[str, ...]:
     """Return the hypotheses whose right side can be doubled and no promise is seen broken.
 
     Searched on a few small quadratics: that the theorem would still be true is not proved.
@@ -128,7 +121,7 @@ def loose_hypotheses(
 
 
 def boundaries(
-    theorem: ConvergenceTheorem,
+    theorem: Theorem,
     card: Card,
     rule: str | None = None,
     *,
@@ -157,9 +150,7 @@ def boundaries(
                     yield Boundary(field.name, value, rate, worst, broken, refused)
 
 
-def promised_and_worst(
-    theorem: ConvergenceTheorem, experiment: ConvexExperiment
-) -> tuple[float, float]:
+def promised_and_worst(theorem: Theorem, experiment: ConvexExperiment) -> tuple[float, float]:
     """Return a promised ratio, and the largest one on a quadratic problem.
 
     They are those of E[Psi+] and Psi if a factor is promised; of E[Psi+] + c M and Psi for a
@@ -175,7 +166,7 @@ def promised_and_worst(
 
 
 def _starts(
-    theorem: ConvergenceTheorem,
+    theorem: Theorem,
     card: Card,
     rule: str | None,
     kappas: tuple[float, ...],
@@ -204,7 +195,7 @@ def _starts(
             return
 
 
-def _statements(theorem: ConvergenceTheorem, card: Card, rule: str | None) -> list[str]:
+def _statements(theorem: Theorem, card: Card, rule: str | None) -> list[str]:
     for start in _starts(theorem, card, rule, (10.0,)):
         conditions = theorem.conditions(start.method, Setting.at(start))
         return [c.statement for c in conditions if min(c.left, c.right) > 0]
@@ -212,7 +203,7 @@ def _statements(theorem: ConvergenceTheorem, card: Card, rule: str | None) -> li
 
 
 def _last_met(
-    theorem: ConvergenceTheorem, start: ConvexExperiment, name: str, factor: float, doubled: str
+    theorem: Theorem, start: ConvexExperiment, name: str, factor: float, doubled: str
 ) -> ConvexExperiment | None:
     """Move a parameter by a factor until a hypothesis fails, then halve the step to that point."""
     value = getattr(start.method, name)
@@ -236,7 +227,7 @@ def _last_met(
 
 
 def _next_broken(
-    theorem: ConvergenceTheorem, last: ConvexExperiment, name: str, factor: float
+    theorem: Theorem, last: ConvexExperiment, name: str, factor: float
 ) -> tuple[str, ...]:
     """Return the hypotheses that fail where a parameter goes on by a thousandth."""
     value = getattr(last.method, name) * factor ** (1 / 1000)
@@ -247,7 +238,7 @@ def _next_broken(
         return ()
 
 
-def _met(theorem: ConvergenceTheorem, experiment: ConvexExperiment, doubled: str = "") -> bool:
+def _met(theorem: Theorem, experiment: ConvexExperiment, doubled: str = "") -> bool:
     conditions = theorem.conditions(experiment.method, Setting.at(experiment))
     return all(
         (replace(c, right=2 * c.right) if c.statement == doubled else c).holds for c in conditions

@@ -166,11 +166,11 @@ def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict |
     None without a theorem.
     """
     method, view, setting = experiment.method, experiment.problem, Setting.at(experiment)
-    if not card.theorems:
+    if not card.about("potential"):
         return None
     star = fixed_point(method, view)
     worst = 0.0
-    for theorem in card.theorems:
+    for theorem in card.about("potential"):
         terms = theorem.lyapunov(method, star, star, setting, view)
         sizes = [float(np.max(np.abs(t.vectors))) for t in terms if isinstance(t, Squares)]
         psi = float(np.max(np.abs(value(terms, view))))

@@ -19,13 +19,7 @@ from certibit.theory.checks.method.one_step import NOT_KEPT
 from certibit.theory.norm_promise import NormPromise
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    ConvergenceTheorem,
-    DescentPromise,
-    DescentTheorem,
-    NormTheorem,
-    Theorem,
-)
+from certibit.theory.theorem import DescentPromise, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import at_rest, fixed_point
 from certibit.theory.worlds.probing import OneStep, one_step
@@ -103,7 +97,7 @@ def _states(
 
 
 def descents_along_a_run(
-    theorem: DescentTheorem | NormTheorem,
+    theorem: Theorem,
     experiment: ConvexExperiment,
     *,
     seed: int = 0,
@@ -156,9 +150,7 @@ def _measure(name: str, problem: Problem, model: Array) -> float:
     return float(np.sum(mean(problem.grad(model)) ** 2))
 
 
-def _exact_step(
-    experiment: ConvexExperiment, theorem: ConvergenceTheorem, state: Any
-) -> OneStep | None:
+def _exact_step(experiment: ConvexExperiment, theorem: Theorem, state: Any) -> OneStep | None:
     """Return Psi and E[Psi+] if the latter is found exactly."""
     with suppress(Refusal):
         step = one_step(experiment, theorem, state)
@@ -166,9 +158,7 @@ def _exact_step(
     return None
 
 
-def _drawn_step(
-    experiment: ConvexExperiment, theorem: ConvergenceTheorem, state: Any, seed: int
-) -> OneStep:
+def _drawn_step(experiment: ConvexExperiment, theorem: Theorem, state: Any, seed: int) -> OneStep:
     """Return Psi and a lower confidence bound on E[Psi+], from samples of the step."""
     method, view = experiment.method, experiment.problem
     setting = Setting.at(experiment)

@@ -26,7 +26,7 @@ from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each, number_of_runs
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem, Theorem
+from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
@@ -203,9 +203,7 @@ def worst_like(
     )
 
 
-def worst_descent(
-    theorem: DescentTheorem, experiment: Experiment[Any], *, seed: int = 0
-) -> Verdict:
+def worst_descent(theorem: Theorem, experiment: Experiment[Any], *, seed: int = 0) -> Verdict:
     """Check a descent of |grad f|^2 in the worst case over all states of small quadratics.
 
     The quadratics are convex and their gradients exact, with the smoothness of the average of the

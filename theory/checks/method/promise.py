@@ -25,12 +25,7 @@ from certibit.solvers.state import number_of_runs
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import (
-    AnyPromise,
-    ContractionPromise,
-    ConvergenceTheorem,
-    RunPromise,
-)
+from certibit.theory.theorem import AnyPromise, ContractionPromise, RunPromise, Theorem
 from certibit.theory.worlds.fixed_points import at_rest, fixed_point
 from certibit.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
 
@@ -93,7 +88,7 @@ class Promise:
 
 
 def promise(
-    theorem: ConvergenceTheorem, experiment: Experiment[Any], cost: RoundCost | None = None
+    theorem: Theorem, experiment: Experiment[Any], cost: RoundCost | None = None
 ) -> Promise:
     """Evaluate what a theorem promises about a method on a problem, started at x = 0.
 
@@ -118,7 +113,7 @@ def promise(
     return Promise(of, start, steps, cost, variance)
 
 
-def require_covered(theorem: ConvergenceTheorem, method: Method, setting: Setting) -> None:
+def require_covered(theorem: Theorem, method: Method, setting: Setting) -> None:
     """Refuse a method with parameters outside of a theorem."""
     for condition in theorem.unmet(method, setting):
         raise Refusal(

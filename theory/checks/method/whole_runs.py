@@ -29,7 +29,7 @@ from certibit.theory.checks.method.descents import SURE, descents_along_a_run
 from certibit.theory.checks.method.promise import Promise, promise, value_at_start
 from certibit.theory.checks.method.round_cost import round_cost
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ConvergenceTheorem, DescentTheorem, RunPromise, Theorem
+from certibit.theory.theorem import DescentPromise, RunPromise, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.linear_maps import mean_gaps
 
@@ -170,7 +170,7 @@ def runs_of_theorems(
 
 
 def largest_share(
-    theorem: ConvergenceTheorem, promise: RunPromise, experiment: ConvexExperiment, budget: Budget
+    theorem: Theorem, promise: RunPromise, experiment: ConvexExperiment, budget: Budget
 ) -> tuple[float, str]:
     """Return the largest E[f(x_t) - f*]/bound after the start of runs, and how it was found.
 
@@ -216,16 +216,14 @@ def _mean_gaps(experiment: ConvexExperiment, steps: Sequence[int]) -> tuple[list
     return found, f"means of {RUNS} runs, less {SURE:g} standard errors"
 
 
-def bounded_run(
-    theorem: ConvergenceTheorem, experiment: ConvexExperiment, budget: Budget
-) -> Verdict:
+def bounded_run(theorem: Theorem, experiment: ConvexExperiment, budget: Budget) -> Verdict:
     """Check E[f(x_t)] - f* <= Psi_0/w(t) along runs on a problem; see :func:`largest_share`."""
     promise: Any = theorem.promise(experiment.method, Setting.at(experiment))
     share, note = largest_share(theorem, promise, experiment, budget)
     return Verdict("f - f* along a run / bound", share, 1.0, note, _BROKEN)
 
 
-def on_huber_functions(theorem: ConvergenceTheorem, card: Card, rule: str | None = None) -> Verdict:
+def on_huber_functions(theorem: Theorem, card: Card, rule: str | None = None) -> Verdict:
     """Check a theorem about convex functions where gradient descent is slowest.
 
     These are Huber functions of one feature, equal for all clients, with the threshold 1/(2 T + 1)
@@ -251,7 +249,7 @@ def on_huber_functions(theorem: ConvergenceTheorem, card: Card, rule: str | None
         if theorem.unmet(experiment.method, setting):
             continue
         promise = theorem.promise(experiment.method, setting)
-        if isinstance(theorem, DescentTheorem):
+        if isinstance(promise, DescentPromise):
             found = descents_along_a_run(theorem, experiment, steps=range(steps))
             ratios.append(found.limit / found.value if found.value < 0 else np.inf)
         elif isinstance(promise, RunPromise):

@@ -18,7 +18,7 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import ConvergenceTheorem, Theorem
+from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
@@ -48,9 +48,7 @@ Names = dict[str, float]
 Found = list[tuple[float, str]]
 
 
-def written_hypotheses(
-    theorem: ConvergenceTheorem, method: Method, setting: Setting
-) -> Verdict | None:
+def written_hypotheses(theorem: Theorem, method: Method, setting: Setting) -> Verdict | None:
     """Check that hypotheses, tau, c and e are the formulas as printed; None if none can be read.
 
     Names are the parameters of the method, the constants of the setting, and what the docstring of
@@ -77,7 +75,7 @@ def written_hypotheses(
             found.append((_apart(value, read), said))
     if theorem.published and re.search(r"Proved\s+by\s+us", type(theorem).__doc__ or ""):
         found.append((math.inf, "a theorem is called published that is proved by us"))
-    if isinstance(theorem, Theorem) and "tau" in defined and "tau" not in names:
+    if theorem.measure == "potential" and "tau" in defined and "tau" not in names:
         decrease, read = 1 - theorem.rate(method, setting), 1 - defined["tau"]
         said = f"1 - tau of the docstring is {read:.8g}, and {decrease:.8g} is promised"
         found.append((_apart(decrease, read), said))
@@ -102,7 +100,7 @@ def written_rules(card: Card, setting: Setting) -> Verdict | None:
     return _verdict("parameters as written", found, "the rule")
 
 
-def _formulas(theorem: ConvergenceTheorem, method: Method) -> str:
+def _formulas(theorem: Theorem, method: Method) -> str:
     """Return the docstring of a theorem; "" where a parameter is 0, which may be a case apart."""
     switched_off = any(getattr(method, field.name) in (0, False) for field in fields(method))
     return "" if switched_off else type(theorem).__doc__ or ""
