@@ -21,15 +21,14 @@ from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
-from certibit.theory.checks.method.conduct import comes_back, does_not_grow
-from certibit.theory.checks.method.descents import (
-    descents_along_a_run,
-    factors_along_a_run,
+from certibit.theory.checks.method.along_a_run import (
     noise_at_the_solution,
     noise_of,
+    steps_along_a_run,
 )
+from certibit.theory.checks.method.conduct import comes_back, does_not_grow
 from certibit.theory.checks.method.identities import identities
-from certibit.theory.checks.method.one_step import worst_descent
+from certibit.theory.checks.method.one_step import worst_like
 from certibit.theory.checks.method.promise import accuracy_constant
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
@@ -318,9 +317,8 @@ def _along_a_run(card: Card, experiment: Experiment[Any]) -> tuple[tuple[Verdict
         if one.measure != "potential" and (bounded or not one.noise(method, setting))
     ]
     verdicts = (
-        *(factors_along_a_run(theorem, experiment) for theorem in factors),
+        *(steps_along_a_run(theorem, experiment) for theorem in (*factors, *held)),
         *(noise_at_the_solution(theorem, experiment) for theorem in factors),
-        *(descents_along_a_run(theorem, experiment) for theorem in held),
         *_worst_descents(held, experiment),
         *_one_step_promises(one_step, [*factors, *held], card, experiment),
     )
@@ -343,7 +341,7 @@ def _worst_descents(theorems: Sequence[Theorem], experiment: Experiment[Any]) ->
     for theorem in theorems:
         if theorem.measure == "squared_gradient":
             with suppress(Refusal):
-                yield worst_descent(theorem, experiment)
+                yield worst_like(theorem, experiment)
 
 
 def _one_step_promises(

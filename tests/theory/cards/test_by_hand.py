@@ -33,7 +33,7 @@ from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.checks.method.one_step import steps_along_a_run
+from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.formulas.episode_round import PRINTED, Round
 from certibit.theory.function_class import FunctionClass

@@ -15,7 +15,7 @@ from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import FORMS, GENERAL, MAIN, Theorem1
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING
 from certibit.theory.checks.examination import check
-from certibit.theory.checks.method.descents import descents_along_a_run
+from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.norm_promise import NormPromise
 
 STATED = [name for name, card in CLIPPING.items() if card.about("gradient_norm")]
@@ -41,7 +41,7 @@ def made(name, problem, I=1):  # noqa: E741
 
 
 def holds(theorem, experiment, **asked):
-    return descents_along_a_run(theorem, experiment, **asked).holds
+    return steps_along_a_run(theorem, experiment, **asked).holds
 
 
 def test_what_is_promised_is_the_best_of_its_lines():

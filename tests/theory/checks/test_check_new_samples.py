@@ -22,7 +22,7 @@ from certibit import (
     problem,
     run,
 )
-from certibit.theory.checks.method.descents import noise_at_the_solution
+from certibit.theory.checks.method.along_a_run import noise_at_the_solution
 
 UNNAMED = {name: card.method for name, card in CARDS.items() if not card.method.needs.samples}
 SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}

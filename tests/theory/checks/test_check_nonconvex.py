@@ -7,7 +7,7 @@ import pytest
 import certibit
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.checks.method.one_step import worst_descent
+from certibit.theory.checks.method.one_step import worst_like
 
 MODEL = certibit.problem("breast-cancer@9:nonconvex")
 QUADRATIC = certibit.problem("quadratic:d=5@3:nonconvex")
@@ -69,7 +69,7 @@ def test_a_descent_that_promises_too_much_is_caught_in_the_worst_case(name, sent
     method = card.parameters(QUADRATIC, compressor)
     experiment = Experiment.of(method, QUADRATIC, compressor)
     (theorem,) = card.about("squared_gradient")
-    right, wrong = (worst_descent(too_much(theorem, c), experiment) for c in (1.0, 2.0))
+    right, wrong = (worst_like(too_much(theorem, c), experiment) for c in (1.0, 2.0))
     assert right.holds
     assert right.points > 3
     assert not wrong.holds

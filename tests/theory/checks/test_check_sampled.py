@@ -7,10 +7,10 @@ from certibit import CARDS, Experiment
 from certibit.figures.text.examinations import describe_examination
 from certibit.theory.cards.l_svrg import ReferencePoint
 from certibit.theory.cards.sgd import BoundedVariance, ExpectedSmoothness
-from certibit.theory.checks.method.descents import (
-    factors_along_a_run,
+from certibit.theory.checks.method.along_a_run import (
     noise_at_the_solution,
     noise_of,
+    steps_along_a_run,
 )
 from certibit.theory.checks.problem.mini_batches import sampling_constants
 
@@ -32,7 +32,7 @@ def experiment_of(name, rule=None):
 )
 def test_promised_factors_are_kept(theorem):
     experiment = experiment_of(theorem.method.name)
-    assert factors_along_a_run(theorem, experiment, steps=(0, 20, 100)).holds
+    assert steps_along_a_run(theorem, experiment, steps=(0, 20, 100)).holds
     assert noise_at_the_solution(theorem, experiment).holds
 
 
@@ -65,7 +65,7 @@ def test_too_little_noise_is_seen(wrong):
 
 @pytest.mark.long
 def test_too_small_a_factor_is_seen():
-    assert not factors_along_a_run(Faster(), experiment_of("l-svrg"), steps=(0, 100)).holds
+    assert not steps_along_a_run(Faster(), experiment_of("l-svrg"), steps=(0, 100)).holds
 
 
 def test_the_variance_at_the_solution_is_the_smaller_one():
@@ -83,4 +83,4 @@ def test_check_says_what_is_checked():
     assert "nothing is promised" not in repr(found)
     assert "No factor is promised" not in describe_examination(found, "plain")
     assert all(verdict.holds for verdict in found.verdicts)
-    assert [one.check for one in found.verdicts].count("factor along a run") == 2
+    assert [one.check for one in found.verdicts].count("one step along a run") == 2

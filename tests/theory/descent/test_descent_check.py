@@ -20,9 +20,9 @@ from certibit import (
     problem,
 )
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
-from certibit.theory.checks.method.descents import descents_along_a_run
+from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.descent.certified_descent import searched_descents
-from certibit.theory.theorem import DescentPromise
+from certibit.theory.theorem import DescentPromise, Theorem
 
 SUBJECTS = [
     ("gd", "1/L", None),
@@ -38,7 +38,7 @@ def test_runs_descend_as_promised(name, rule, sent, selector):
     functions, sent = problem(selector), sent and compressor(sent)
     card = CARDS[name]
     method = card.at(Setting.of(card.method, functions, sent), rule)
-    verdict = descents_along_a_run(
+    verdict = steps_along_a_run(
         card.about("squared_gradient")[0], Experiment.of(method, functions, sent)
     )
     assert verdict.holds
@@ -51,7 +51,7 @@ def noisy_run(name, theorem=None):
     card = CARDS[name]
     sent = compressor("top-k:2") if card.method.needs.compressor else None
     method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
-    return descents_along_a_run(
+    return steps_along_a_run(
         theorem or card.about("squared_gradient")[0],
         Experiment.of(method, functions, sent),
         steps=(0, 1, *range(10, 101, 10)),
@@ -68,10 +68,14 @@ def test_runs_with_stochastic_gradients_descend_as_promised(name):
 
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(Theorem):
     """A promise about f - f* as it is stated."""
 
     stated: DescentPromise
+    measure = "squared_gradient"
+
+    def conditions(self, m, setting):
+        return ()
 
     def promise(self, m, setting):
         return self.stated
@@ -88,7 +92,7 @@ def test_a_descent_is_measured_beside_what_is_allowed(growth, dissimilarity, val
     """Of x^2/2 - x and x^2/2 - 3 x from 0 to 1: f - f* from 2 to 1/2, |grad f|^2 = 4, zeta = 1."""
     functions = Quadratic.from_arrays(np.ones((2, 1, 1)), np.array([[1.0], [3.0]]))
     promised = DescentPromise(0.3, growth=growth, dissimilarity=dissimilarity)
-    verdict = descents_along_a_run(Stated(promised), Experiment.of(GD(0.5), functions), steps=(0,))
+    verdict = steps_along_a_run(Stated(promised), Experiment.of(GD(0.5), functions), steps=(0,))
     assert verdict.value == pytest.approx(value, rel=1e-12)
     assert (verdict.limit, verdict.note) == (-0.3, "exact")
 
@@ -139,7 +143,7 @@ def test_a_step_that_is_too_large_is_seen():
     )
     method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
     larger = Experiment.of(replace(method, gamma=3 * method.gamma), functions, sent)
-    assert not descents_along_a_run(card.about("squared_gradient")[0], larger).holds
+    assert not steps_along_a_run(card.about("squared_gradient")[0], larger).holds
 
 
 class Faulty(EF21):

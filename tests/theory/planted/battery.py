@@ -50,11 +50,10 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine
+from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.checks.method.boundary import at_the_boundary
-from certibit.theory.checks.method.descents import descents_along_a_run
 from certibit.theory.checks.method.identities import identities
 from certibit.theory.checks.method.one_step import (
-    steps_along_a_run,
     steps_at_random_states,
     worst_quadratic,
 )
@@ -204,7 +203,7 @@ def _of_convex(
         if isinstance(theorem, RunTheorem):
             yield bounded_run(theorem, experiment, Budget(iterations=100))
         else:
-            yield descents_along_a_run(theorem, experiment, seed=seed)
+            yield steps_along_a_run(theorem, experiment, seed=seed)
     for check in (on_huber_functions, at_the_boundary) if not seed else ():  # nothing is drawn
         with suppress(Refusal):
             yield check(theorem, card, rule)

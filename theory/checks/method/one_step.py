@@ -1,7 +1,6 @@
 """The one-step promise of a theorem against the exact expectation of what the code does.
 
-At states of real runs, at random states, and in the worst case over all states of small quadratic
-problems. Each check gives a number and its limit; the verdict follows from these two only.
+At random states, and in the worst case over all states of small quadratic problems.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,12 +20,11 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
-from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each, number_of_runs
 from certibit.theory.card import Card
+from certibit.theory.checks.method.along_a_run import NOT_KEPT
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import ContractionPromise, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
@@ -36,44 +34,6 @@ from certibit.theory.worlds.probing import one_step
 
 TIGHT = 1e-6
 """A worst case within this relative distance of the promised factor counts as tight."""
-NOT_KEPT = (
-    "One step does not decrease the Lyapunov function as promised: look at signs and factors in "
-    "the step, at the weights of the potential and at the rate of the theorem."
-)
-
-
-def steps_along_a_run(
-    theorem: Theorem,
-    experiment: ConvexExperiment,
-    *,
-    seed: int = 0,
-    steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
-    limit: float | None = None,
-) -> Verdict:
-    """Check E[Psi+]/Psi <= tau exactly, at states of a real run after so many iterations.
-
-    States with Psi below 1e-16 of its start are left out, because Psi is then rounding error.
-    ``limit`` replaces the factor of the theorem.
-    """
-    method = experiment.method
-    channel, oracle = simulated_world(experiment, [seed])
-    state = method.start(channel.template, oracle, channel)
-    done, factors, exact = 0, [], True
-    first = one_step(experiment, theorem, state).now
-    for wanted in steps:
-        while done < wanted:
-            state = theorem_step(method, state, oracle, channel)
-            done += 1
-        step = one_step(experiment, theorem, state)
-        if step.now < 1e-16 * first:
-            break
-        exact = exact and step.exact
-        factors.append(step.factor)
-    note = "exact" if exact else "upper bound on E[Psi+]"
-    limit = theorem.rate(method, Setting.at(experiment)) if limit is None else limit
-    return Verdict(
-        "one step along a run", largest(factors), limit, note, NOT_KEPT, **searched(factors)
-    )
 
 
 def steps_at_random_states(
@@ -144,10 +104,8 @@ def worst_quadratic(
             except Refusal:  # a rule without compression, or a cohort larger than n
                 continue
             experiment = Experiment.of(method, problem, chosen)
-            setting = Setting.at(experiment)
-            if not theorem.unmet(method, setting):
-                rate = theorem.rate(method, setting)
-                ratios.append(worst_case(experiment, theorem) / rate)
+            if not theorem.unmet(method, Setting.at(experiment)):
+                ratios.append(worst_ratio(theorem, experiment))
     if not ratios:
         raise Refusal(f"the rule {rule!r} meets {theorem.title} on no such problem; take another")
     worst = largest(ratios)
@@ -164,13 +122,16 @@ def _quadratics(n: int, d: int, kappa: float, seed: int, shared: bool) -> Iterat
 
 
 def worst_like(
-    theorem: Theorem, experiment: ConvexExperiment, *, seed: int = 0, limit: float | None = None
+    theorem: Theorem, experiment: Experiment[Any], *, seed: int = 0, limit: float | None = None
 ) -> Verdict:
     """Check the worst case over all states of small quadratics that are like a problem.
 
-    For parameters that follow no rule: the quadratics have the problem's mu and L, at most 3
-    clients, and a linear compressor with no more variance than the problem's, alone and averaged.
-    With a ``limit``, in the place of the promised factor, the hypotheses are not looked at.
+    For parameters that follow no rule: at most 3 clients, and a linear compressor with no more
+    variance than the problem's, alone and averaged. If a factor is promised, the quadratics have
+    the problem's mu and L, and the value is the largest (worst case)/tau; with a ``limit`` in the
+    place of tau, the hypotheses are not looked at. Else they are convex, with the smoothness of the
+    average of the problem for all clients, so that the hypotheses hold there, too; the value is the
+    largest (E[Psi+] + c M)/Psi.
 
     Raises
     ------
@@ -178,76 +139,48 @@ def worst_like(
         If the parameters fit no small problem, such as one value for each of many clients.
     """
     method, n = experiment.method, min(experiment.n, 3)
-    constants = experiment.problem.plain.constants
+    factor, constants = theorem.measure == "potential", Setting.at(experiment).constants
+    if factor:
+        constants = experiment.problem.plain.constants
+        ends = [(constants.mu, constants.L)]
+    else:
+        ends = [(constants.L_f / kappa, constants.L_f) for kappa in (1.0, 100.0)]
     linear = [None] if method.needs.compressor is None else [Identity(), *_SMALL]
     values = []
-    for d, small in product((2, 3), linear):
+    for d, (mu, L), small in product((2, 3), ends, linear):
         if small is not None and not _milder(small, d, n, experiment):
-            continue
-        shared = method.needs.shared_minimiser
-        like = Quadratic.random(n, d, constants.mu, constants.L, shared_minimiser=shared, seed=seed)
-        try:
-            smaller = Experiment.of(method, like, small)
-            setting = Setting.at(smaller)
-            if limit is None and theorem.unmet(method, setting):
-                continue
-            promised = theorem.rate(method, setting) if limit is None else limit
-            values.append(worst_case(smaller, theorem) / promised)
-        except (Refusal, ValueError):  # such as one parameter for each of more clients
-            continue
-    if not values:
-        raise Refusal(f"the parameters of {method.name} fit no problem of {n} clients")
-    note = f"n = {n}, d = 2 and 3"
-    return Verdict(
-        "worst case on small quadratics", largest(values), 1.0, note, NOT_KEPT, **searched(values)
-    )
-
-
-def worst_descent(theorem: Theorem, experiment: Experiment[Any], *, seed: int = 0) -> Verdict:
-    """Check a descent of |grad f|^2 in the worst case over all states of small quadratics.
-
-    The quadratics are convex and their gradients exact, with the smoothness of the average of the
-    problem for all clients, so that with its parameters the hypotheses hold there, too; compressors
-    as in :func:`worst_like`.
-    The value is the largest (E[Psi+] + c |grad f|^2)/Psi.
-
-    Raises
-    ------
-    Refusal
-        If the parameters fit no small problem.
-    """
-    method, n = experiment.method, min(experiment.n, 3)
-    L_f = Setting.at(experiment).constants.L_f
-    linear = [None] if method.needs.compressor is None else [Identity(), *_SMALL]
-    values = []
-    for d, kappa, small in product((2, 3), (1.0, 100.0), linear):
-        if small and not _milder(small, d, n, experiment):
             continue
         like = Quadratic.random(
             n,
             d,
-            L_f / kappa,
-            L_f,
-            shared_eigenvectors=True,
+            mu,
+            L,
+            shared_eigenvectors=not factor,
             shared_minimiser=method.needs.shared_minimiser,
             seed=seed,
         )
         with suppress(Refusal, ValueError):  # such as one parameter for each of more clients
             smaller = Experiment.of(method, like, small)
-            if not theorem.unmet(method, setting := Setting.at(smaller)):
-                c = theorem.promise(method, setting).c
-                values.append(worst_case(smaller, theorem, c, theorem.measure))
+            if limit is not None:
+                values.append(worst_case(smaller, theorem) / limit)
+            elif not theorem.unmet(method, Setting.at(smaller)):
+                values.append(worst_ratio(theorem, smaller))
     if not values:
         raise Refusal(f"the parameters of {method.name} fit no problem of {n} clients")
+    name = f"worst {'case' if factor else 'descent'} on small quadratics"
     note = f"n = {n}, d = 2 and 3"
-    return Verdict(
-        "worst descent on small quadratics",
-        largest(values),
-        1.0,
-        note,
-        NOT_KEPT,
-        **searched(values),
-    )
+    return Verdict(name, largest(values), 1.0, note, NOT_KEPT, **searched(values))
+
+
+def worst_ratio(theorem: Theorem, experiment: ConvexExperiment) -> float:
+    """Return the largest ratio of one step on a quadratic problem, divided by the promised one.
+
+    It is that of E[Psi+] and tau Psi, or of E[Psi+] + c M and Psi.
+    """
+    promise = theorem.promise(experiment.method, Setting.at(experiment))
+    if isinstance(promise, ContractionPromise):
+        return worst_case(experiment, theorem) / promise.factor
+    return worst_case(experiment, theorem, promise.c, promise.measure)
 
 
 _SMALL = (RandK(1), RandK(2), Scaled(RandK(1)), Scaled(RandK(2)))

@@ -25,7 +25,7 @@ from certibit.solvers.state import each
 from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.compressor.moments import DEVIATIONS
-from certibit.theory.checks.method.descents import SURE, descents_along_a_run
+from certibit.theory.checks.method.along_a_run import SURE, steps_along_a_run
 from certibit.theory.checks.method.promise import Promise, promise, value_at_start
 from certibit.theory.checks.method.round_cost import round_cost
 from certibit.theory.setting import Setting
@@ -250,7 +250,7 @@ def on_huber_functions(theorem: Theorem, card: Card, rule: str | None = None) ->
             continue
         promise = theorem.promise(experiment.method, setting)
         if isinstance(promise, DescentPromise):
-            found = descents_along_a_run(theorem, experiment, steps=range(steps))
+            found = steps_along_a_run(theorem, experiment, steps=range(steps))
             ratios.append(found.limit / found.value if found.value < 0 else np.inf)
         elif isinstance(promise, RunPromise):
             ratios.append(largest_share(theorem, promise, experiment, Budget(iterations=steps))[0])

@@ -1,4 +1,4 @@
-"""The promised descent of a theorem, or its factor where gradients are stochastic, on runs."""
+"""What a theorem promises of one step, at states of real runs and at the solution."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +15,6 @@ from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.theory.checks.method.one_step import NOT_KEPT
 from certibit.theory.norm_promise import NormPromise
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
@@ -30,6 +29,12 @@ SAMPLES = 1000
 SURE = 6.0
 """Standard errors that the mean of the outcomes is lowered by: a false alarm in 10^9 states."""
 
+_SAMPLED = f"means of {SAMPLES} samples, less {SURE:g} standard errors"
+NOT_KEPT = (
+    "One step does not decrease the Lyapunov function as promised: look at signs and factors in "
+    "the step, at the weights of the potential and at the rate of the theorem."
+)
+
 
 def noise_of(theorem: Theorem, experiment: ConvexExperiment) -> float:
     """Return e sigma^2 of a theorem on a problem; 0 for exact gradients, perhaps infinite."""
@@ -41,30 +46,6 @@ def noise_of(theorem: Theorem, experiment: ConvexExperiment) -> float:
     if theorem.noise_at_solution and isinstance(noise, MiniBatch):
         return e * float(np.mean(noise.variance_at(view, view.x_star)))
     return e * float(noise.largest_variance(view))
-
-
-def factors_along_a_run(
-    theorem: Theorem,
-    experiment: ConvexExperiment,
-    *,
-    seed: int = 0,
-    steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
-) -> Verdict:
-    """Check E[Psi+] <= tau Psi + e sigma^2 at states of a real run with stochastic gradients.
-
-    The value is the largest (E[Psi+] - e sigma^2)/Psi; E[Psi+] is the mean of drawn outcomes, less
-    six standard errors. States whose Psi is below 1e-16 of the first are left out.
-    """
-    rate = theorem.rate(experiment.method, Setting.at(experiment))
-    noise, ratios, first = noise_of(theorem, experiment), [], None
-    for done, state in _states(experiment, seed, steps):
-        step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
-        first = step.now if first is None else first
-        if step.now < 1e-16 * first:
-            break
-        ratios.append((step.expected - noise) / step.now)
-    note = f"means of {SAMPLES} samples, less {SURE:g} standard errors"
-    return Verdict("factor along a run", largest(ratios), rate, note, NOT_KEPT, **searched(ratios))
 
 
 def noise_at_the_solution(
@@ -79,8 +60,7 @@ def noise_at_the_solution(
     star = each(lambda x: x[..., :1], fixed_point(experiment.method, experiment.problem))
     found = _drawn_step(experiment, theorem, star, 1 + seed).expected / start
     limit = noise_of(theorem, experiment) / start + 1e-16  # what is left is rounding
-    note = f"mean of {SAMPLES} samples, less {SURE:g} standard errors"
-    return Verdict("noise at the solution", found, limit, note, NOT_KEPT, **searched([found]))
+    return Verdict("noise at the solution", found, limit, _SAMPLED, NOT_KEPT, **searched([found]))
 
 
 def _states(
@@ -96,19 +76,22 @@ def _states(
         yield done, state
 
 
-def descents_along_a_run(
+def steps_along_a_run(
     theorem: Theorem,
     experiment: ConvexExperiment,
     *,
     seed: int = 0,
     steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
+    limit: float | None = None,
 ) -> Verdict:
-    """Check E[Psi+] <= Psi - c M + e sigma^2 at states of a real run; M is |grad f|^2 or f - f*.
+    """Check what a theorem promises of one step, at states of a real run after so many iterations.
 
-    The value is the largest (E[Psi+] - Psi - e sigma^2)/M, and the limit is -c. E[Psi+] is exact if
-    gradients are and f is taken at points without noise; else it is the mean of drawn outcomes,
-    less six standard errors. States whose M is below 1e-12 of the first are left out, where the
-    difference is rounding error.
+    If a factor is promised, the value is the largest (E[Psi+] - e sigma^2)/Psi, and the limit is
+    tau, or ``limit``. Else it is the largest (E[Psi+] - Psi - e sigma^2)/M, M being |grad f|^2 or
+    f - f*, and the limit is -c. E[Psi+] is exact if gradients are and f is taken at points without
+    noise; else it is the mean of drawn outcomes, less six standard errors, or of a factor with
+    exact gradients an upper bound. States whose Psi is below 1e-16 of the first, or whose M is
+    below 1e-12 of it, are left out, where the difference is rounding error.
 
     Where clients differ, by zeta^2 = (1/n) sum_i |grad f_i(x) - grad f(x)|^2 at the model of a
     state, its multiple in the promise is subtracted, too. Where a promise is about E|grad f|, M is
@@ -116,31 +99,35 @@ def descents_along_a_run(
     """
     method, view = experiment.method, experiment.problem
     promise = theorem.promise(method, Setting.at(experiment))
-    noise = promise.e and promise.e * view.noise.largest_variance(view) if view.noise else 0.0
+    noise, factor = noise_of(theorem, experiment), theorem.measure == "potential"
+    bound = factor and view.noise is None
     ratios, first, exact = [], None, True
     for done, state in _states(experiment, seed, steps):
-        measured = _measure(promise.measure, view, method.model(state))
+        step = one_step(experiment, theorem, state) if bound else None
+        step = step or _exact_step(experiment, theorem, state)
+        step = step or _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
+        model = method.model(state)
+        measured = step.now if factor else _measure(promise.measure, view, model)
         first = measured if first is None else first
-        if measured < 1e-12 * first:
+        if measured < (1e-16 if factor else 1e-12) * first:
             break
-        step = _exact_step(experiment, theorem, state)
-        if step is None:
-            step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
         exact = exact and step.exact
+        allowed = noise if factor else step.now + noise
         if isinstance(promise, DescentPromise):
-            allowed = (1 + promise.growth) * step.now + noise
+            allowed += promise.growth * step.now
         if isinstance(promise, DescentPromise) and promise.dissimilarity:
-            slopes = view.grad(method.model(state))
+            slopes = view.grad(model)
             zeta_squared = float(np.sum((slopes - mean(slopes)) ** 2)) / view.n
             allowed += promise.dissimilarity * zeta_squared
         if isinstance(promise, NormPromise):
             norm, measured = measured**0.5, promise.eta * measured
             allowed = step.now + promise.c * measured - promise.decrease(norm)
         ratios.append((step.expected - allowed) / measured)
-    note = "exact" if exact else f"means of {SAMPLES} samples, less {SURE:g} standard errors"
-    return Verdict(
-        "descent along a run", largest(ratios), -promise.c, note, NOT_KEPT, **searched(ratios)
-    )
+    note = "exact" if exact else "upper bound on E[Psi+]" if bound else _SAMPLED
+    name = "one step along a run" if factor else "descent along a run"
+    if limit is None:
+        limit = promise.factor if factor else -promise.c
+    return Verdict(name, largest(ratios), limit, note, NOT_KEPT, **searched(ratios))
 
 
 def _measure(name: str, problem: Problem, model: Array) -> float:
