@@ -1,28 +1,42 @@
-"""The catalogue of planted faults: each a small change that a check of the library must catch.
+"""The catalogue of planted faults of faults.txt, by what they are in."""
 
-Faults marked "field" have been seen in public code or texts of the field.
-"""
+import json
+from collections import defaultdict
+from pathlib import Path
 
-from faults_of_compressors import COMPRESSOR_FAULTS
-from faults_of_hypotheses import HYPOTHESIS_FAULTS
-from faults_of_local_training import LOCAL_TRAINING_FAULTS
-from faults_of_messages import MESSAGE_FAULTS
-from faults_of_methods import METHOD_FAULTS
-from faults_of_problems import PROBLEM_FAULTS
-from faults_of_proofs import PROOF_FAULTS
-from faults_of_runs import RUN_FAULTS
-from faults_of_samples import SAMPLE_FAULTS
-from faults_of_theorems import THEOREM_FAULTS
+from planting import Fault
 
+
+def read_faults(text: str) -> dict[str, list[Fault]]:
+    """Return the faults of a text by its headings; the first lines of faults.txt explain it."""
+    entries, found = [], defaultdict(list)
+    for line in text.splitlines():
+        mark, rest = line[:1], line[2:]
+        if mark == "%":
+            part = rest
+        elif mark == "@":
+            words = [*map(str.strip, rest.split("|")), "", "", "", ""]
+            module, method, rule, sent, options = words[:5]
+            subject = method, rule or None, sent or None
+            more = tuple(json.loads(options or "{}").items())
+        elif mark == "=":
+            changes = []
+            entries.append((part, rest, module, changes, subject, more))
+        elif mark and mark in "-+":
+            if mark == "-" and (not changes or changes[-1][1]):
+                changes.append(([], []))
+            changes[-1][mark == "+"].append(rest)
+    for part, name, module, changes, subject, more in entries:
+        pairs = tuple(("\n".join(right), "\n".join(wrong)) for right, wrong in changes)
+        found[part].append(Fault(name, module, pairs, subject, more))
+    return found
+
+
+BY_PART = read_faults(Path(__file__).with_name("faults.txt").read_text(encoding="utf-8"))
+COMPILED, BESIDE_COMPILED = "compiled code", "code that is not compiled, in runs that are"
 FAULTS = [
-    *METHOD_FAULTS,
-    *LOCAL_TRAINING_FAULTS,
-    *THEOREM_FAULTS,
-    *HYPOTHESIS_FAULTS,
-    *COMPRESSOR_FAULTS,
-    *MESSAGE_FAULTS,
-    *RUN_FAULTS,
-    *PROBLEM_FAULTS,
-    *PROOF_FAULTS,
-    *SAMPLE_FAULTS,
+    fault
+    for part, faults in BY_PART.items()
+    if part not in {COMPILED, BESIDE_COMPILED}
+    for fault in faults
 ]

@@ -51,14 +51,6 @@ def fault(
     return Fault(name, module, changes, (on, rule, compressor), tuple(options.items()))
 
 
-def faults_of(name: str, file: str, rule: str | None, *rows: tuple[str, str, str]) -> list[Fault]:
-    """Make faults of a method's own text: (what, right text, wrong text)."""
-    return [
-        fault(f"{name}: {what}", f"solvers.methods.{file}", (old, new), on=name, rule=rule)
-        for what, old, new in rows
-    ]
-
-
 def texts(fault: Fault) -> tuple[str, str]:
     """Return the text of the module of a fault, right and wrong."""
     right = wrong = getsource(import_module(f"certibit.{fault.module}"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from faults_of_compiled_code import COMPILED_FAULTS, REACHED_BY_COMPILED_CODE
+from faults import BESIDE_COMPILED, BY_PART, COMPILED
 from planting import compiled_from, planted
 from tool.compiled import compiled_as_plain
 from tool.long_runs import long_and_many_runs_as_plain, runs_as_plain
@@ -32,20 +32,20 @@ def failing(subject):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("subject", dict.fromkeys(fault.subject for fault in COMPILED_FAULTS))
+@pytest.mark.parametrize("subject", dict.fromkeys(fault.subject for fault in BY_PART[COMPILED]))
 def test_right_code_is_as_plain(subject):
     assert not list(failing(subject))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fault", COMPILED_FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", BY_PART[COMPILED], ids=lambda fault: fault.name)
 def test_a_fault_of_compiled_code_is_caught(fault):
     with compiled_from(fault):
         assert next(failing(fault.subject), None)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fault", REACHED_BY_COMPILED_CODE, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", BY_PART[BESIDE_COMPILED], ids=lambda fault: fault.name)
 def test_a_fault_beside_compiled_code_is_caught(fault):
     with planted(fault, compiled=True):
         assert next(failing(fault.subject), None)

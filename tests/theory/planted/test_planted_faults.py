@@ -21,9 +21,7 @@ from unittest.mock import patch
 import pytest
 from attacks import ATTACKS
 from battery import Part, parts, problem_parts, proof_findings, sampled, verdicts
-from faults import FAULTS
-from faults_of_proofs import PROOF_FAULTS
-from faults_of_samples import SAMPLE_FAULTS
+from faults import BY_PART, FAULTS
 from planting import Fault, fault, planted, texts
 
 from certibit.cli.words.places import places, read_place
@@ -83,10 +81,10 @@ def parts_of(fault: Fault) -> Iterator[tuple[str, Part]]:
 
     Moments and frequencies are sampled only for what can change them.
     """
-    if fault in PROOF_FAULTS:
+    if fault in BY_PART["proofs"]:
         yield "proofs", proof_findings
         return
-    if fault in SAMPLE_FAULTS:
+    if fault in BY_PART["samples"]:
         yield "samples", lambda: sampled(*fault.subject[:2])
         return
     if fault.module.startswith("data"):
@@ -216,7 +214,9 @@ def test_no_check_of_problems_and_proofs_fails_on_correct_code(seed, named):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("subject", sorted({fault.subject[:2] for fault in SAMPLE_FAULTS}, key=str))
+@pytest.mark.parametrize(
+    "subject", sorted({fault.subject[:2] for fault in BY_PART["samples"]}, key=str)
+)
 def test_no_check_with_samples_fails_on_correct_code(subject):
     assert [verdict for verdict in sampled(*subject) if not verdict.holds] == []
 
