@@ -70,7 +70,6 @@ class Talking(Method):
     gamma: float
     name: ClassVar[str] = "talking"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x, problem, channel):
         print("at the start", flush=True)
@@ -80,9 +79,6 @@ class Talking(Method):
     def communicate(self, s, problem, channel):
         print("in a round")
         return State(channel.broadcast(s.x - self.gamma * mean(channel.uplink(problem.grad(s.x)))))
-
-    def model(self, s):
-        return s.x
 
 
 METHOD = Talking

@@ -19,7 +19,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Every, Method, Needs
+from certibit.solvers.method import Method, Needs
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
@@ -173,7 +173,6 @@ class Sloppy(Method):
 
     name: ClassVar[str] = "sloppy"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x, problem, channel):
         return State(x, np.broadcast_to(0 * x, (problem.n, *x.shape[1:])), x)
@@ -183,9 +182,6 @@ class Sloppy(Method):
         turned = np.moveaxis(np.ascontiguousarray(np.moveaxis(problem.grad(s.x), 1, 2)), 2, 1)
         step = 0.5 * np.asarray(s.m).mean(axis=0, keepdims=True) + s.turned.mean(axis=(0,))
         return State(s.x - self.gamma * step, m, turned)
-
-    def model(self, s):
-        return s.x
 
 
 def test_states_hold_entries_and_arrays_in_any_order(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.solvers.authoring import Array, Every, Method, Needs, copies, mean
+from certibit.solvers.authoring import Array, Method, Needs, copies, mean
 from certibit.solvers.cohorts import client_streams
 from certibit.solvers.cohorts.cohort_loop import CohortLoop
 from certibit.solvers.cohorts.crowd import VectorsOfClients
@@ -129,7 +129,6 @@ class Summing(Method):
 
     name: ClassVar[str] = "summing"
     needs: ClassVar[Needs] = Needs()
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x, problem, channel):
         return Sums(x, copies(x, problem.n))
@@ -138,9 +137,6 @@ class Summing(Method):
         cohort = channel.cohort(2)
         change = channel.send(problem.grad(s.x, active=cohort) - s.h, cohort)
         return Sums(s.x - 0.01 * mean(s.h) - 0.01 * mean(change), s.h + change)
-
-    def model(self, s):
-        return s.x
 
 
 def test_the_sum_over_all_clients_is_kept(monkeypatch):

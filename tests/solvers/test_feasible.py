@@ -13,7 +13,7 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Every, Method, Needs
+from certibit.solvers.method import Method, Needs
 from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
@@ -141,16 +141,12 @@ class Tossing(Method):
 
     name: ClassVar[str] = "tossing"
     needs: ClassVar[Needs] = Needs()
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x, problem, channel):
         cohort = channel.cohort(2) & channel.client_coins(problem.n * [0.5]) & channel.coin(0.5)
         return Remembered(x, self.gamma * x, channel.uplink(cohort * problem.grad(x)), 0 * x)
 
     communicate = local_step = None
-
-    def model(self, s):
-        return s.x
 
 
 def test_a_start_with_chance_is_counted():

@@ -48,7 +48,7 @@ class ClippedGD(NormTheorem):
         c, n = relaxed(setting), setting.n
         same = (Condition("kappa <= 0", c.kappa, 0.0), Condition("rho <= 1", c.rho, 1.0))
         return (
-            *self.limits(*smoothness_of_mean(setting), *self.step(m)),
+            *self.limits(*_smoothness_of_mean(setting), *self.step(m)),
             Condition("sigma <= 0", c.sigma, 0.0),
             Condition("n <= S", n, participants(getattr(m, "S", None), n)),
             *(same if self.equal and n > 1 else ()),
@@ -59,7 +59,7 @@ class ClippedGD(NormTheorem):
         return (m.eta / m.beta, m.eta) if hasattr(m, "beta") else (m.eta, m.gamma)
 
     def largest(self, setting: Setting, I: int = 1) -> tuple[float, float]:
-        eta, *gammas = (one.right for one in self.limits(*smoothness_of_mean(setting), 0.0, 0.0))
+        eta, *gammas = (one.right for one in self.limits(*_smoothness_of_mean(setting), 0.0, 0.0))
         found = eta, min(gammas)
         if not all(0 < x < math.inf for x in found):
             raise Refusal(
@@ -86,7 +86,7 @@ def relaxed(setting: Setting) -> Relaxed:
     return constants
 
 
-def smoothness_of_mean(setting: Setting) -> tuple[float, float]:
+def _smoothness_of_mean(setting: Setting) -> tuple[float, float]:
     """Return L0 and L1 of f, L0 + L1 kappa and rho L1 of the f_i; of one f_i, its own."""
     c = relaxed(setting)
     return (c.L0, c.L1) if setting.n == 1 else (c.L0 + c.L1 * c.kappa, c.rho * c.L1)

@@ -14,7 +14,7 @@ from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, T
 
 
 @dataclass(frozen=True)
-class CoinFirst(ADIANA):
+class _CoinFirst(ADIANA):
     """ADIANA whose step begins with the coin that moves the reference point to y."""
 
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
@@ -26,7 +26,7 @@ class CoinFirst(ADIANA):
         return ADIANA.communicate(stays, replace(s, w=w, gradient=gradient), problem, channel)
 
 
-class BeforeTheCoin:
+class _BeforeTheCoin:
     """The Lyapunov function of ADIANA, variant II, in the mean over the coin.
 
     The values of f are those of the theorem's; h_i - grad f_i(w) keeps its weight.
@@ -50,4 +50,4 @@ def cut_before_the_coin(m: Method) -> tuple[Method, Potential] | None:
     """Return ADIANA of variant II in these steps, and their Lyapunov function."""
     if not (isinstance(m, ADIANA) and m.variant == "II"):
         return None
-    return CoinFirst(**{one.name: getattr(m, one.name) for one in fields(m)}), BeforeTheCoin()
+    return _CoinFirst(**{one.name: getattr(m, one.name) for one in fields(m)}), _BeforeTheCoin()

@@ -18,7 +18,7 @@ def best_feedback_step(mu: float, L: float, alpha: float) -> float:
     return 2 / (L + mu) * (1 - s) / (1 + s)
 
 
-def feedback_growth(mu: float, L: float, alpha: float) -> float:
+def _feedback_growth(mu: float, L: float, alpha: float) -> float:
     """Return lambda, with which the factor at gamma* is s + (1 + s)(L - mu) lambda/4.
 
     lambda = (gamma*/(L + mu)) [(1 - s)(L - mu) + (1 + s) sqrt((L - mu)^2 + 16 L mu s/(1 + s)^2)].
@@ -40,7 +40,7 @@ def best_feedback_factor(mu: float, L: float, alpha: float) -> float:
     Sources: Thomsen, Taylor, Dieuleveut, arXiv:2506.05271, for one client; arXiv:2605.31594.
     """
     s = error_root(alpha)
-    return s + (1 + s) * (L - mu) * feedback_growth(mu, L, alpha) / 4
+    return s + (1 + s) * (L - mu) * _feedback_growth(mu, L, alpha) / 4
 
 
 def feedback_factor(gamma: float, mu: float, L: float, alpha: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
-from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit.solvers.authoring import Method, Needs, copies, mean
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.gd import GD
@@ -201,7 +201,7 @@ class EF(Method):
     """Error feedback (arXiv:1901.09847); it rests where all gradients at the solution are 0."""
 
     eta: float
-    name, needs, schedule = "my-ef", Needs(compressor="contractive"), Every()
+    name, needs = "my-ef", Needs(compressor="contractive")
 
     def start(self, x, problem, channel):
         return EFState(x, copies(0 * x, problem.n))
@@ -210,9 +210,6 @@ class EF(Method):
         wanted = s.e + self.eta * problem.grad(s.x)
         c = channel.uplink(wanted)
         return EFState(channel.broadcast(s.x - mean(c)), wanted - c)
-
-    def model(self, s):
-        return s.x
 
 
 @pytest.mark.long(keep=1)

@@ -30,7 +30,6 @@ class Own(Method):
     gamma: float
     name: ClassVar[str] = "own"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x, problem, channel):
         return State(x)
@@ -38,9 +37,6 @@ class Own(Method):
     def communicate(self, s, problem, channel):
         m = channel.MESSAGE(problem.grad(s.x) - STAR)
         return State(channel.broadcast(s.x - self.gamma * mean(m)))
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return State(problem.x_star)

@@ -140,9 +140,6 @@ class EControl(Method):
         x = channel.broadcast(s.x - self.gamma * mean(s.g + m))
         return Errors(x, s.e + gradient - s.g - m, s.g + m)
 
-    def model(self, s):
-        return s.x
-
 
 def parameters_of(method):
     return [field.name for field in fields(method)]

@@ -20,7 +20,7 @@ from certibit import (
     parameters,
     plan,
 )
-from certibit.solvers.authoring import Array, Every, Method, Needs, mean, where
+from certibit.solvers.authoring import Array, Method, Needs, mean, where
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.iteration import theorem_step
@@ -168,7 +168,6 @@ class Lazy(Method):
 
     name: ClassVar[str] = "lazy"
     needs: ClassVar[Needs] = Needs(compressor=None)
-    schedule: ClassVar[Every] = Every()
 
     def start(self, x, problem, channel):
         return State(x)
@@ -176,9 +175,6 @@ class Lazy(Method):
     def communicate(self, s, problem, channel):
         step = self.gamma * mean(channel.send(problem.grad(s.x)))
         return State(where(channel.coin(self.p), channel.broadcast(s.x - step), s.x))
-
-    def model(self, s):
-        return s.x
 
 
 class LazyRuns(RunTheorem):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
+from certibit.solvers.authoring import Method, Needs, copies, mean, where
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
@@ -24,7 +24,7 @@ class Mirroring(Method):
 
     gamma: float
     alpha: float
-    name, needs, schedule = "mirroring-diana", Needs(compressor="unbiased"), Every()
+    name, needs = "mirroring-diana", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
         return ModelAndShifts(x, copies(0 * x, problem.n))
@@ -40,9 +40,6 @@ class Mirroring(Method):
         m = channel.uplink(gradient - s.h)
         x = channel.broadcast(s.x - self.gamma * self.direction(s, m, gradient))
         return ModelAndShifts(x, self.shift(s, m, gradient))
-
-    def model(self, s):
-        return s.x
 
 
 class GradientUnsent(Mirroring):

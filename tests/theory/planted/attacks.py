@@ -14,7 +14,6 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import (
-    Every,
     Method,
     Needs,
     copies,
@@ -51,7 +50,7 @@ class Descent(Method):
     gamma: float = 0.01
     weights: tuple[float, ...] = ()
 
-    needs, schedule = Needs(), Every()
+    needs = Needs()
 
     def start(self, x, problem, channel):
         return State(x, 0 * x, everyone(copies(x, problem.n)))
@@ -66,9 +65,6 @@ class Descent(Method):
         g = mean(channel.send(problem.grad(s.x)))
         v = self.direction(s, problem, channel, g)
         return State(channel.broadcast(s.x - self.gamma * v), v, self.flag(s, problem, channel))
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         x = problem.x_star

@@ -8,7 +8,6 @@ import numpy as np
 from attacks_on_premises import Memory, Pair, kind
 
 from certibit.solvers.authoring import (
-    Every,
     Method,
     Needs,
     copies,
@@ -27,7 +26,7 @@ class Elsewhere(Method):
 
     gamma: float = 0.1
 
-    needs, schedule = Needs(shared_minimiser=True), Every()
+    needs = Needs(shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return Pair(x, x)
@@ -37,9 +36,6 @@ class Elsewhere(Method):
         point = where(asked, copies(s.x, problem.n), copies(self.far(s), problem.n))
         g = self.taken(problem.grad(point, active=asked), asked)
         return Pair(channel.broadcast(s.x - self.gamma * mean(channel.send(g))), s.x)
-
-    def model(self, s):
-        return s.x
 
 
 ASKED = {
@@ -77,7 +73,7 @@ class Asking(Method):
 
     gamma: float = 0.05
 
-    needs, schedule = Needs(compressor="unbiased", downlink="contractive", composite=True), Every()
+    needs = Needs(compressor="unbiased", downlink="contractive", composite=True)
 
     def start(self, x, problem, channel):
         return Memory(x, copies(x, problem.n))
@@ -86,9 +82,6 @@ class Asking(Method):
         more = self.more(s, problem, channel)
         x = s.x - self.gamma * (mean(channel.send(problem.grad(s.x))) + problem.grad_g(s.x))
         return Memory(channel.broadcast(x + more), s.h / 2)
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return Memory(problem.x_star, 0 * problem.grad_star)
@@ -147,7 +140,7 @@ class OfTwoClasses(Method):
 
     gamma: float = 0.2
 
-    needs, schedule = Needs(compressor="unbiased", shared_minimiser=True), Every()
+    needs = Needs(compressor="unbiased", shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return Memory(x, problem.grad(x))
@@ -156,9 +149,6 @@ class OfTwoClasses(Method):
         g = self.taken(s, copies(s.x, problem.n), problem, channel)
         x = channel.broadcast(s.x - self.gamma * mean(channel.send(g)))
         return Memory(x, 0.7 * s.h + 0.3 * problem.grad(s.x))
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return Memory(problem.x_star, problem.grad_star)
@@ -247,7 +237,7 @@ class Locally(Method):
     pull: float = 1.0
     L: float = 9.0
 
-    needs, schedule = Needs(shared_minimiser=True), Every()
+    needs = Needs(shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return Memory(x, copies(x, problem.n))
@@ -263,9 +253,6 @@ class Locally(Method):
             x = gradient_steps(slope, x, on, problem, step=0.3, count=40)
             problem.grad(x)
         return Memory(channel.broadcast(mean(channel.send(x))), x)
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return Memory(problem.x_star, copies(problem.x_star, problem.n))

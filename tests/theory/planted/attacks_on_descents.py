@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
+from certibit.solvers.authoring import Method, Needs, copies, mean, where
 from certibit.solvers.clipping import norm, unit
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.compressed_gd import CompressedGD
@@ -75,7 +75,7 @@ class BothWays(Method):
     beta: float = 0.5
 
     name: ClassVar[str] = "noise of the server"
-    needs, schedule = Needs(compressor="unbiased", downlink="unbiased"), Every()
+    needs = Needs(compressor="unbiased", downlink="unbiased")
 
     def start(self, x, problem, channel):
         return Estimates(x, x, copies(0 * x, problem.n))

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from certibit.solvers.authoring import (
-    Every,
     Method,
     Needs,
     copies,
@@ -37,7 +36,7 @@ class Remembering(Method):
 
     gamma: float = 0.05
 
-    needs, schedule = Needs(), Every()
+    needs = Needs()
 
     def start(self, x, problem, channel):
         return Memory(x, self.first(x, problem, channel))
@@ -51,9 +50,6 @@ class Remembering(Method):
     def communicate(self, s, problem, channel):
         x = channel.broadcast(s.x - self.gamma * mean(channel.send(s.h)))
         return Memory(x, self.memory(s, x, problem, channel))
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return Memory(problem.x_star, problem.grad_star)
@@ -77,7 +73,7 @@ class Late(Method):
 
     gamma: float = 0.05
 
-    needs, schedule = Needs(), Every()
+    needs = Needs()
 
     def raised(self, x, problem, channel):
         return everyone(copies(x, problem.n))
@@ -96,9 +92,6 @@ class Late(Method):
         gradient = problem.grad(s.x)
         g = mean(channel.send(where(s.late, 40 * gradient, gradient)))
         return Flagged(channel.broadcast(s.x - self.gamma * g), *self.flags(s, problem, channel))
-
-    def model(self, s):
-        return s.x
 
     def invariants(self, s, problem):
         return ()
@@ -126,7 +119,7 @@ class ShiftRegister(Method):
 
     gamma: float = 0.05
 
-    name, needs, schedule = "a shift register", Needs(), Every()
+    name, needs = "a shift register", Needs()
 
     def start(self, x, problem, channel):
         up = everyone(x)
@@ -136,9 +129,6 @@ class ShiftRegister(Method):
         g = mean(channel.send(problem.grad(s.x)))
         x = s.x - self.gamma * where(s.late, 40 * g, g)
         return Register(channel.broadcast(x), s.a, s.a, s.b, s.c, s.d, s.e)
-
-    def model(self, s):
-        return s.x
 
 
 @dataclass(frozen=True)
@@ -356,7 +346,7 @@ class Pushed(Method):
 
     gamma: float = 0.1
 
-    needs, schedule = Needs(), Every()
+    needs = Needs()
 
     def start(self, x, problem, channel):
         return Pair(x, x)
@@ -365,9 +355,6 @@ class Pushed(Method):
         g = mean(channel.send(problem.grad(s.x)))
         x = channel.broadcast(s.x - self.gamma * g + s.v / 10)
         return Pair(x, self.pushed(s.v, problem, channel))
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return Pair(problem.x_star, 0 * problem.x_star)
@@ -440,7 +427,7 @@ class Alone(Method):
 
     gamma: float = 0.1
 
-    name, needs, schedule = "alone", Needs(shared_minimiser=True), Every()
+    name, needs = "alone", Needs(shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return Memory(x, copies(x, problem.n))
@@ -463,7 +450,7 @@ class ChangingFlags(Method):
     gamma: float = 0.1
     a: float = 1.0
 
-    name, needs, schedule = "changing flags", Needs(), Every()
+    name, needs = "changing flags", Needs()
 
     def start(self, x, problem, channel):
         return Flagged(x, 0 * x, everyone(x) if self.a > 1 else ~everyone(x))
@@ -472,9 +459,6 @@ class ChangingFlags(Method):
         g = mean(channel.send(problem.grad(s.x)))
         x = s.x - self.gamma * (where(s.late, g, -10 * g) if self.a > 1 else g)
         return Flagged(channel.broadcast(x), s.early, s.late)
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return Flagged(problem.x_star, 0 * problem.x_star, ~everyone(problem.x_star))
@@ -509,7 +493,7 @@ class Counting(Method):
     drawn: int = 2
     gamma: float = 0.2
 
-    name, needs, schedule = "counting", Needs(), Every()
+    name, needs = "counting", Needs()
 
     def start(self, x, problem, channel):
         return Raised(x, ~everyone(copies(x, problem.n)))
@@ -521,9 +505,6 @@ class Counting(Method):
             more = total(masked(s.up, copies(more, problem.n))) - number * more
         x = channel.broadcast(s.x - self.gamma * g + more)
         return Raised(x, channel.cohort(self.drawn))
-
-    def model(self, s):
-        return s.x
 
 
 @dataclass(frozen=True)
@@ -540,7 +521,7 @@ class Relating(Method):
 
     gamma: float = 0.2
 
-    needs, schedule = Needs(), Every()
+    needs = Needs()
 
     def start(self, x, problem, channel):
         return Waiting(x, 0 * x, x, self.low(x, problem))
@@ -549,9 +530,6 @@ class Relating(Method):
         g = mean(channel.send(problem.grad(s.x)))
         x = channel.broadcast(s.x - self.gamma * g + 10 * s.v)
         return Waiting(x, self.often * s.w, s.w, self.raised(s.up, channel))
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         x = problem.x_star

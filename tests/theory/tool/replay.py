@@ -65,9 +65,6 @@ class Wander(Method):
         moved = mean(masked(owned, channel.send(everyone, owned & tossed)))
         return _Wandering(channel.broadcast(moved - s.x), s.time)
 
-    def model(self, s: _Wandering) -> Any:
-        return s.x
-
 
 def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a trace holds what plain loops count, and ends by the budget that is met first.

@@ -18,9 +18,6 @@ from certibit.theory.worlds.invariants import invariants
 class Author(Method):
     """A method of a user, with four functions; Lyapunov functions are not the subject here."""
 
-    def model(self, s):
-        return s.x
-
 
 @dataclass(frozen=True)
 class ModelAndShifts:

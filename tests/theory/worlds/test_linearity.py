@@ -7,7 +7,7 @@ import pytest
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit.solvers.authoring import Method, Needs, copies, mean
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD, State
@@ -78,16 +78,13 @@ class Lying(GD):
 @dataclass(frozen=True)
 class DCGD(Method):
     gamma: float
-    name, needs, schedule = "dcgd", Needs(compressor="unbiased"), Every()
+    name, needs = "dcgd", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
         return State(x)
 
     def communicate(self, s, problem, channel):
         return State(s.x - self.gamma * mean(channel.uplink(problem.grad(s.x))))
-
-    def model(self, s):
-        return s.x
 
     def fixed_point(self, problem):
         return State(problem.x_star)

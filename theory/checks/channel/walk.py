@@ -21,7 +21,7 @@ STEPS, RUNS = 12, 3
 
 
 @dataclass(frozen=True)
-class PacedChannel(Channel):
+class _PacedChannel(Channel):
     """The simulated network at another pace: all runs communicate together.
 
     ``pace`` takes the place of the schedule of the method; without it, methods that communicate at
@@ -47,9 +47,9 @@ class PacedChannel(Channel):
         return super().client_coins([0.5 if 0 < chance < 1 else chance for chance in q])
 
 
-def with_pace(channel: Channel, pace: Schedule | None = None) -> PacedChannel:
+def with_pace(channel: Channel, pace: Schedule | None = None) -> _PacedChannel:
     """Return a channel with another pace."""
-    return PacedChannel(
+    return _PacedChannel(
         **{field.name: getattr(channel, field.name) for field in fields(channel)}, pace=pace
     )
 

@@ -105,7 +105,7 @@ def worst_quadratic(
                 continue
             experiment = Experiment.of(method, problem, chosen)
             if not theorem.unmet(method, Setting.at(experiment)):
-                ratios.append(worst_ratio(theorem, experiment))
+                ratios.append(_worst_ratio(theorem, experiment))
     if not ratios:
         raise Refusal(f"the rule {rule!r} meets {theorem.title} on no such problem; take another")
     worst = largest(ratios)
@@ -164,7 +164,7 @@ def worst_like(
             if limit is not None:
                 values.append(worst_case(smaller, theorem) / limit)
             elif not theorem.unmet(method, Setting.at(smaller)):
-                values.append(worst_ratio(theorem, smaller))
+                values.append(_worst_ratio(theorem, smaller))
     if not values:
         raise Refusal(f"the parameters of {method.name} fit no problem of {n} clients")
     name = f"worst {'case' if factor else 'descent'} on small quadratics"
@@ -172,7 +172,7 @@ def worst_like(
     return Verdict(name, largest(values), 1.0, note, NOT_KEPT, **searched(values))
 
 
-def worst_ratio(theorem: Theorem, experiment: ConvexExperiment) -> float:
+def _worst_ratio(theorem: Theorem, experiment: ConvexExperiment) -> float:
     """Return the largest ratio of one step on a quadratic problem, divided by the promised one.
 
     It is that of E[Psi+] and tau Psi, or of E[Psi+] + c M and Psi.

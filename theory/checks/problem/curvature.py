@@ -59,7 +59,7 @@ def eigenvalues(grad: Function, x: Points) -> Points:
     return np.asarray(np.linalg.eigvalsh(symmetric), dtype=np.float64)
 
 
-def constants_by_eigenvalues(problem: Problem, seed: int = 0) -> Verdict | None:
+def _constants_by_eigenvalues(problem: Problem, seed: int = 0) -> Verdict | None:
     """Check mu, L_i and L_f against eigenvalues at the start, at random points and far away.
 
     Of quadratics and logistic regression they are attained: at the origin, and at infinity. None
@@ -109,7 +109,7 @@ def _far(problem: Problem, seed: int) -> Points:
     return _FAR * generator.standard_normal((1, problem.d, 1))
 
 
-def hessian_of_gradient(problem: Problem, seed: int = 0) -> Verdict | None:
+def _hessian_of_gradient(problem: Problem, seed: int = 0) -> Verdict | None:
     """Check hessian and hessian_product against differences of the gradient.
 
     Points where the gradient has a kink are left out; None if all have one, or if the problem is
@@ -172,4 +172,4 @@ def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
     return Verdict("L0, L1, kappa and rho", worst, CURVATURE, advice=advice, **searched(found))
 
 
-PROBLEM_CHECKS = (relaxed_constants, constants_by_eigenvalues, hessian_of_gradient)
+PROBLEM_CHECKS = (relaxed_constants, _constants_by_eigenvalues, _hessian_of_gradient)

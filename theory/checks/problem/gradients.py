@@ -22,7 +22,7 @@ def sample_points(problem: Problem, seed: int, count: int = 2) -> list[Points]:
     return [start, *points, *([star] if np.all(np.isfinite(star)) else [])]
 
 
-def gradient_of_value(problem: Problem, seed: int = 0) -> Verdict:
+def _gradient_of_value(problem: Problem, seed: int = 0) -> Verdict:
     """Check the gradient of f + g against differences of its value, along some directions."""
     generator = np.random.default_rng(seed)
     found, likely, precision = [], 0.0, getattr(problem, "precision", 0.0)
@@ -62,7 +62,7 @@ def _scale(problem: Problem, *points: Points) -> float:
     return float(sum(sizes)) + 1e-300
 
 
-def solution_by_gradient(problem: Problem, _seed: int = 0) -> Verdict | None:
+def _solution_by_gradient(problem: Problem, _seed: int = 0) -> Verdict | None:
     """Check that the gradient vanishes at x_star; None where the infimum is not attained."""
     x_star = np.asarray(problem.x_star)[:, :, :1]
     if not np.all(np.isfinite(x_star)):
@@ -78,7 +78,7 @@ def solution_by_gradient(problem: Problem, _seed: int = 0) -> Verdict | None:
     return Verdict("gradient at x*", size / scale, limit, advice=advice, **searched([size]))
 
 
-def stated_gradients(problem: Problem, _seed: int = 0) -> Verdict | None:
+def _stated_gradients(problem: Problem, _seed: int = 0) -> Verdict | None:
     """Check grad_star and f_star at x_star; None where the infimum is not attained."""
     x_star = np.asarray(problem.x_star)[:, :, :1]
     if not np.all(np.isfinite(x_star)):
@@ -94,7 +94,7 @@ def stated_gradients(problem: Problem, _seed: int = 0) -> Verdict | None:
     return Verdict("grad_star and f_star", worst, 1e-9, advice=advice, **searched([value]))
 
 
-def gap_of_value(problem: Problem, seed: int = 0) -> Verdict:
+def _gap_of_value(problem: Problem, seed: int = 0) -> Verdict:
     """Check the gap against value - f_star, and near x* against the gradients on the way there."""
     found, f_star = [], problem.f_star
     for x in sample_points(problem, seed):
@@ -120,4 +120,4 @@ def _climbed(problem: Problem, x_star: Points, step: Points) -> float:
     return float(np.vdot(_NODE_WEIGHTS, slopes) / 2)
 
 
-PROBLEM_CHECKS = (gradient_of_value, solution_by_gradient, stated_gradients, gap_of_value)
+PROBLEM_CHECKS = (_gradient_of_value, _solution_by_gradient, _stated_gradients, _gap_of_value)

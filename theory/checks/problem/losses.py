@@ -17,7 +17,7 @@ _OFFSETS = np.concatenate([-_FAR, [0.0], _FAR])
 _TARGETS = 9
 
 
-def bounds_attained(problem: Problem, _seed: int = 0) -> Verdict | None:
+def _bounds_attained(problem: Problem, _seed: int = 0) -> Verdict | None:
     """Check that bounds of slopes and curvatures are the largest ones seen, or not far above them.
 
     None for a problem without a loss.
@@ -45,7 +45,7 @@ def bounds_attained(problem: Problem, _seed: int = 0) -> Verdict | None:
     return Verdict("bounds of the loss", worst, _WIDER, advice=f"{advice}.", **searched(found))
 
 
-def refused_together(problem: Problem, _seed: int = 0) -> Verdict | None:
+def _refused_together(problem: Problem, _seed: int = 0) -> Verdict | None:
     """Check that predictions and targets that a loss refuses alone are refused among others."""
     loss: Any = getattr(problem, "row_loss", None)
     if not isinstance(loss, Loss):
@@ -60,4 +60,4 @@ def refused_together(problem: Problem, _seed: int = 0) -> Verdict | None:
     return Verdict("refusals of the loss", float(len(wrong)), 0.0, advice=advice, **searched(both))
 
 
-PROBLEM_CHECKS = (bounds_attained, refused_together)
+PROBLEM_CHECKS = (_bounds_attained, _refused_together)

@@ -13,7 +13,7 @@ _EXACT = 1e-9
 _CLIENTS = 8
 
 
-def clients_apart(problem: Problem, seed: int = 0) -> Verdict:
+def _clients_apart(problem: Problem, seed: int = 0) -> Verdict:
     """Check that each client's gradient is that at its own point.
 
     All clients at points of their own, in one and in several runs, against each client's gradient
@@ -42,7 +42,7 @@ def clients_apart(problem: Problem, seed: int = 0) -> Verdict:
     return Verdict("clients alone and together", value, _EXACT, advice=advice, **searched(found))
 
 
-def views_agree(problem: Problem, seed: int = 0) -> Verdict:
+def _views_agree(problem: Problem, seed: int = 0) -> Verdict:
     """Check that the plain and the composite view are one problem, and that the plain has no g."""
     x = np.random.default_rng(seed).standard_normal((1, problem.d, 2))
     plain = problem.plain
@@ -70,7 +70,7 @@ def views_agree(problem: Problem, seed: int = 0) -> Verdict:
     return Verdict("views", worst / scale, _EXACT, advice=advice, **searched(apart))
 
 
-def starts_as_told(problem: Problem, seed: int = 0) -> Verdict | None:
+def _starts_as_told(problem: Problem, seed: int = 0) -> Verdict | None:
     """Check that a problem starts where it is told to; None if it cannot be told."""
     if not hasattr(problem, "started_at"):
         return None
@@ -79,4 +79,4 @@ def starts_as_told(problem: Problem, seed: int = 0) -> Verdict | None:
     return Verdict("starts where it is told to", off, 0.0, advice="Look at started_at and x_0.")
 
 
-PROBLEM_CHECKS = (clients_apart, views_agree, starts_as_told)
+PROBLEM_CHECKS = (_clients_apart, _views_agree, _starts_as_told)
