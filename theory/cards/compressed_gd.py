@@ -13,7 +13,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class InexactGradients(Theorem):
+class _InexactGradients(Theorem):
     """Compressed gradient descent on one mu-strongly convex, L-smooth f; tight at gamma*.
 
     With s = sqrt(1 - alpha), a = (1 - s) mu, b = (1 + s) L and gamma* = 2/(a + b): gamma <= gamma*
@@ -61,7 +61,7 @@ def _best(setting: Setting) -> CompressedGD:
 CARD = Card(
     CompressedGD,
     label="compressed GD",
-    theorems=(InexactGradients(),),
+    theorems=(_InexactGradients(),),
     rules={"best": _best},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

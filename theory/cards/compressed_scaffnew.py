@@ -29,7 +29,7 @@ def dual_gain(n: int, s: int) -> float:
     return (s - 1) / (n - 1)
 
 
-class MaskedAveraging(Theorem):
+class _MaskedAveraging(Theorem):
     """CompressedScaffnew of arXiv:2210.13277; tight.
 
     If 0 < gamma < 2/L and 0 < eta <= nu = n (s - 1)/(s (n - 1)), then
@@ -117,7 +117,7 @@ MASKED_ORDERS = Orders.of("sqrt((1 + omega)*kappa) + 1 + omega", LOCAL_REALS)
 CARD = Card(
     CompressedScaffnew,
     label="CompressedScaffnew",
-    theorems=(MaskedAveraging(),),
+    theorems=(_MaskedAveraging(),),
     rules={"paper": published_masks, "best": balanced_masks},
     orders=MASKED_ORDERS,
     bill=lambda m, n, vector, message: (m.s * vector / n, vector),

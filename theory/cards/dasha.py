@@ -14,7 +14,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class CorrectedDifferences(Theorem):
+class _CorrectedDifferences(Theorem):
     """DASHA when f is L_f-smooth with |grad f|^2 >= 2 mu (f - f*), each f_i L_i-smooth.
 
     0 < a <= 1/(1 + 2 omega) and gamma <= min{1/(L_f + L_tilde sqrt(4 omega_av (1/a + 4 omega))),
@@ -53,7 +53,7 @@ class CorrectedDifferences(Theorem):
         return 1 - m.gamma * setting.mu
 
 
-class CorrectedDifferencesNonconvex(Theorem):
+class _CorrectedDifferencesNonconvex(Theorem):
     """DASHA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     a = 1/(1 + 2 omega) and gamma <= 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega))) give
@@ -121,7 +121,7 @@ def _nonconvex(setting: Setting) -> DASHA:
 CARD = Card(
     DASHA,
     label="DASHA",
-    theorems=(CorrectedDifferences(), CorrectedDifferencesNonconvex()),
+    theorems=(_CorrectedDifferences(), _CorrectedDifferencesNonconvex()),
     rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=compressed_up,

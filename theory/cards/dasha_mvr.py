@@ -15,7 +15,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class CorrectedMomentum(Theorem):
+class _CorrectedMomentum(Theorem):
     """DASHA-MVR when f is L_f-smooth and bounded from below, samples mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample,
@@ -86,7 +86,7 @@ def _nonconvex(setting: Setting, b: float = 0.1) -> DASHAMVR:
 CARD = Card(
     DASHAMVR,
     label="DASHA-MVR",
-    theorems=(CorrectedMomentum(),),
+    theorems=(_CorrectedMomentum(),),
     rules={"nonconvex": _nonconvex},
     bill=compressed_up,
     identities=(lambda c, n: (DASHAMVR(0.9 / c.L, 0.4, 1.0), GD(0.9 / c.L)),),

@@ -15,7 +15,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class CorrectedSampledDifferences(Theorem):
+class _CorrectedSampledDifferences(Theorem):
     """DASHA-PAGE when f is L_f-smooth and bounded from below, samples mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample,
@@ -85,7 +85,7 @@ def _nonconvex(setting: Setting, p: float = 0.1) -> DASHAPAGE:
 CARD = Card(
     DASHAPAGE,
     label="DASHA-PAGE",
-    theorems=(CorrectedSampledDifferences(),),
+    theorems=(_CorrectedSampledDifferences(),),
     rules={"nonconvex": _nonconvex},
     bill=compressed_up,
     identities=(lambda c, n: (DASHAPAGE(0.9 / c.L, 0.4, 0.3), GD(0.9 / c.L)),),

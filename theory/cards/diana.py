@@ -36,7 +36,7 @@ class _Shifts(Theorem):
         return Squares(1.0, s.x - star.x), Squares(shifts, s.h - star.h)
 
 
-class VersionA(_Shifts):
+class _VersionA(_Shifts):
     """DIANA when only f is mu-strongly convex, each f_i convex and L-smooth.
 
     gamma <= 1/(L_f + 6 omega_av L) and 0 < alpha <= 1/(1 + omega) give
@@ -54,7 +54,7 @@ class VersionA(_Shifts):
         return max(1 - m.gamma * setting.mu, 1 - m.alpha / 2)
 
 
-class VersionB(_Shifts):
+class _VersionB(_Shifts):
     """DIANA when each f_i is mu-strongly convex and L-smooth; tight.
 
     gamma <= 2/((L + mu)(1 + 6 omega_av)) and 0 < alpha <= 1/(1 + omega) give
@@ -144,7 +144,7 @@ class ConvexShifts(Theorem):
         return 2 * m.gamma
 
 
-class SmoothShifts(Theorem):
+class _SmoothShifts(Theorem):
     """DIANA when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
 
     gamma <= 1/(2 L), gamma L sqrt(omega_av (2 + alpha)) <= alpha/2 and 0 < alpha <= 1/(1 + omega)
@@ -247,7 +247,7 @@ def _nonconvex(setting: Setting) -> DIANA:
 CARD = Card(
     DIANA,
     label="DIANA",
-    theorems=(VersionA(), VersionB(), CoupledShifts(), SmoothShifts(), ConvexShifts()),
+    theorems=(_VersionA(), _VersionB(), CoupledShifts(), _SmoothShifts(), ConvexShifts()),
     rules={
         "b": _version_b,
         "a": _version_a,

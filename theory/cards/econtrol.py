@@ -61,7 +61,7 @@ class _Errors:
         return math.sqrt(2 * self.a * self.s * self.q_p / (1 - self.s))
 
 
-class ErrorControl(Theorem):
+class _ErrorControl(Theorem):
     """EControl when f is L_f-smooth with |grad f|^2 >= 2 mu (f - f*), each f_i L_i-smooth.
 
     With s = sqrt(1 - alpha), v = (1 - s)/2, N = (1 + b)^3 + v, q_p = s N, q_e = 1 - b + (1 + b)
@@ -99,13 +99,13 @@ class ErrorControl(Theorem):
         return 1 - m.gamma * setting.mu
 
 
-class ErrorControlNonconvex(Theorem):
+class _ErrorControlNonconvex(Theorem):
     """EControl when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
-    With the symbols of :class:`ErrorControl`, q_p < 1, q_e < 1 and gamma <= 1/(L_f + L_tilde
+    With the symbols of the theorem about a factor, q_p < 1, q_e < 1 and gamma <= 1/(L_f + L_tilde
     sqrt(a s^2 N/(1 - s))) give c = gamma/2. Psi = f(x) - inf f + (a gamma/2) (1/n) sum_i
     (|b e_i - (h_i - grad f_i(x))|^2 + v b |e_i|^2), per round. Proved by us: f(x+) has the bound of
-    :class:`ErrorControl`, (gamma/2) |h_mean - grad f(x)|^2 is paid by what the errors shrink, and
+    that theorem, (gamma/2) |h_mean - grad f(x)|^2 is paid by what the errors shrink, and
     |x+ - x|^2 by what f loses; at b = 0 it is the nonconvex theorem of EF21. Gao, Islamov, Stich,
     arXiv:2311.05645, treat the case with other constants.
     """
@@ -190,7 +190,7 @@ def _nonconvex(setting: Setting) -> EControl:
 CARD = Card(
     EControl,
     label="EControl",
-    theorems=(ErrorControl(), ErrorControlNonconvex()),
+    theorems=(_ErrorControl(), _ErrorControlNonconvex()),
     rules={"largest": _largest, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

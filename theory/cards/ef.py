@@ -58,7 +58,7 @@ class Feedback(Theorem):
         return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
 
 
-class VirtualModel(Theorem):
+class _VirtualModel(Theorem):
     """EF when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
 
     With s = sqrt(1 - alpha), (1/n) sum_i |grad f_i(x) - grad f(x)|^2 <= zeta^2, y = x - mean_i e_i
@@ -134,7 +134,7 @@ def _best(setting: Setting) -> EF:
 CARD = Card(
     EF,
     label="EF",
-    theorems=(Feedback(), VirtualModel()),
+    theorems=(Feedback(), _VirtualModel()),
     rules={"best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

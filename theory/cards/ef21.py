@@ -20,7 +20,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class ErrorFeedback(Theorem):
+class _ErrorFeedback(Theorem):
     """EF21 when f is L_f-smooth with |grad f|^2 >= 2 mu (f - f*), each f_i L_i-smooth.
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= min{1/(L_f + L_tilde
@@ -93,7 +93,7 @@ class TightErrorFeedback(Theorem):
         return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
 
 
-class ErrorFeedbackNonconvex(Theorem):
+class _ErrorFeedbackNonconvex(Theorem):
     """EF21 when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= 1/(L_f + L_tilde
@@ -161,7 +161,7 @@ def _best(setting: Setting) -> EF21:
 CARD = Card(
     EF21,
     label="EF21",
-    theorems=(ErrorFeedback(), TightErrorFeedback(), ErrorFeedbackNonconvex()),
+    theorems=(_ErrorFeedback(), TightErrorFeedback(), _ErrorFeedbackNonconvex()),
     rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

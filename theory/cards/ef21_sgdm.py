@@ -14,7 +14,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class MomentumErrorFeedback(Theorem):
+class _MomentumErrorFeedback(Theorem):
     """EF21-SGDM when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= 1/(L_f +
@@ -99,7 +99,7 @@ def _nonconvex(setting: Setting, eta: float = 0.1) -> EF21SGDM:
 CARD = Card(
     EF21SGDM,
     label="EF21-SGDM",
-    theorems=(MomentumErrorFeedback(),),
+    theorems=(_MomentumErrorFeedback(),),
     rules={"nonconvex": _nonconvex},
     bill=compressed_up,
     identities=(lambda c, n: (EF21SGDM(0.5 / c.L, 1.0), EF21(0.5 / c.L)),),

@@ -54,7 +54,7 @@ class _Errors:
         )
 
 
-class BiasAndVariance(_Errors, Theorem):
+class _BiasAndVariance(_Errors, Theorem):
     """EF-BV when f is L_f-smooth with |grad f|^2 >= 2 mu (f - f*), each f_i L_i-smooth.
 
     With eta, omega and omega_av of the compressors about their mean,
@@ -87,10 +87,10 @@ class BiasAndVariance(_Errors, Theorem):
         return max(1 - m.gamma * setting.mu, (1 + r) / 2)
 
 
-class BiasAndVarianceNonconvex(_Errors, Theorem):
+class _BiasAndVarianceNonconvex(_Errors, Theorem):
     """EF-BV when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
-    With the conditions and Psi of :class:`BiasAndVariance`, which has the proof, c = gamma/2.
+    With the conditions and Psi of the theorem about a factor, which has the proof, c = gamma/2.
     Condat, Yi, Richtarik, arXiv:2205.04180, the nonconvex case without a regulariser; the number of
     the theorem was not checked.
     """
@@ -145,7 +145,7 @@ def _paper(setting: Setting) -> EFBV:
 CARD = Card(
     EFBV,
     label="EF-BV",
-    theorems=(BiasAndVariance(), BiasAndVarianceNonconvex()),
+    theorems=(_BiasAndVariance(), _BiasAndVarianceNonconvex()),
     rules={"paper": _paper},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

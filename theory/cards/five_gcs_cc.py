@@ -15,7 +15,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import SLACK, Condition, Theorem
 
 
-class InexactSolves(Theorem):
+class _InexactSolves(Theorem):
     """5GCS-CC with full or partial participation; each f_i is mu-strongly convex and L-smooth.
 
     Let omega_av be the variance factor of the mean over a cohort, omega/C for independent
@@ -163,7 +163,7 @@ def _with_steps(setting: Setting, gamma: float, tau: float, cohort: int) -> Five
 CARD = Card(
     FiveGCSCC,
     label="5GCS-CC",
-    theorems=(InexactSolves(),),
+    theorems=(_InexactSolves(),),
     rules={"paper": _paper, "best": _best, "5gcs": _uncompressed, "convex": _convex},
     orders=Orders.of("(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega", LOCAL_REALS),
     bill=lambda m, n, vector, message: (m.cohort * message / n, m.cohort * vector / n),

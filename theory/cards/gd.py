@@ -35,7 +35,7 @@ class GradientDescent(Theorem):
         return gradient_step_factor(m.gamma, setting.mu, setting.constants.L_f)
 
 
-class GradientDescentNonconvex(Theorem):
+class _GradientDescentNonconvex(Theorem):
     """f(x+) <= f(x) - gamma (1 - gamma L_f/2) |grad f(x)|^2 for 0 < gamma < 2/L_f.
 
     Psi = f(x) - inf f, for an L_f-smooth average f. Nesterov, Lectures on Convex Optimization
@@ -126,7 +126,7 @@ def _monotone(setting: Setting) -> GD:
 CARD = Card(
     GD,
     label="GD",
-    theorems=(GradientDescent(), GradientDescentNonconvex(), LastIterate(), ApproachConvex()),
+    theorems=(GradientDescent(), _GradientDescentNonconvex(), LastIterate(), ApproachConvex()),
     rules={"1/L": _monotone, "optimal": _optimal},
     orders=Orders.of("kappa", "d*kappa"),
     bill=uncompressed_both_ways,

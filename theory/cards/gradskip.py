@@ -14,7 +14,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class SkippedGradients(Theorem):
+class _SkippedGradients(Theorem):
     """GradSkip, arXiv:2210.16402; tight.
 
     If gamma <= min_i p^2/(L_i (1 - q_i (1 - p^2))), then
@@ -73,7 +73,7 @@ def _gradients(m: GradSkip) -> float:
 CARD = Card(
     GradSkip,
     label="GradSkip",
-    theorems=(SkippedGradients(),),
+    theorems=(_SkippedGradients(),),
     rules={"paper": _paper},
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,

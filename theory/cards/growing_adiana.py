@@ -9,7 +9,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, RunTheorem
 
 
-class GrowingMomentumCompressed(RunTheorem):
+class _GrowingMomentumCompressed(RunTheorem):
     """E f(y_T) - f* <= 32 Psi_0/(eta (T + t_0 - 1)^2) for convex, L-smooth f_i.
 
     With chi = eta omega_av L, if alpha <= 1/(1 + omega), eta <= 1/(2 L), t_0 >= 8/alpha,
@@ -83,7 +83,7 @@ def _convex(setting: Setting) -> GrowingADIANA:
 CARD = Card(
     GrowingADIANA,
     label="ADIANA, growing",
-    theorems=(GrowingMomentumCompressed(),),
+    theorems=(_GrowingMomentumCompressed(),),
     rules={"convex": _convex},
     bill=lambda m, n, vector, message: (2 * message, vector),
     roles={"eta": Role.STEP_SIZE, "p": Role.PROBABILITY},

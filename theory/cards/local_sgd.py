@@ -11,7 +11,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class DriftingClients(Theorem):
+class _DriftingClients(Theorem):
     """Local SGD when f is bounded from below, each f_i L-smooth, noise of variance sigma^2.
 
     With (1/n) sum_i |grad f_i(x) - grad f(x)|^2 <= zeta^2 and 0 < gamma I L <= 1/2 one round has
@@ -64,7 +64,7 @@ def _nonconvex(setting: Setting, I: int = 4) -> LocalSGD:
 CARD = Card(
     LocalSGD,
     label="local SGD",
-    theorems=(DriftingClients(),),
+    theorems=(_DriftingClients(),),
     rules={"nonconvex": _nonconvex},
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (LocalSGD(0.9 / c.L, 1), SGD(0.9 / c.L)),),

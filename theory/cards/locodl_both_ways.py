@@ -19,7 +19,7 @@ BOUNDS = 10
 """Bounds of rho from below and above take turns, each from the last; an even number ends below."""
 
 
-class LocalTrainingBothWays(Theorem):
+class _LocalTrainingBothWays(Theorem):
     """LoCoDL with a compressed broadcast converges as LoCoDL does; proved by us.
 
     L and mu are those of the f_i and of g, omega' is the server's, tau = max{(1 - gamma mu)^2,
@@ -167,7 +167,7 @@ _NOISE = "(1 + omega/n)/alpha_down"
 CARD = Card(
     LoCoDLBothWays,
     label="LoCoDL both ways",
-    theorems=(LocalTrainingBothWays(),),
+    theorems=(_LocalTrainingBothWays(),),
     rules={"balanced": _balanced},
     orders=Orders.of(
         f"sqrt((omega + 1/alpha_down)*{_NOISE}*kappa) + (omega + 1/alpha_down)*{_NOISE}",

@@ -13,7 +13,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class GradientDifferences(Theorem):
+class _GradientDifferences(Theorem):
     """MARINA when f is L_f-smooth with |grad f|^2 >= 2 mu (f - f*), each f_i L_i-smooth.
 
     gamma <= min{1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p)), p/(2 mu)} gives tau = 1 - gamma mu.
@@ -46,7 +46,7 @@ class GradientDifferences(Theorem):
         return 1 - m.gamma * setting.mu
 
 
-class GradientDifferencesNonconvex(Theorem):
+class _GradientDifferencesNonconvex(Theorem):
     """MARINA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     gamma <= 1/(L_f + L_tilde sqrt((1 - p) omega_av/p)) gives c = gamma/2. Gorbunov, Burlachenko,
@@ -103,7 +103,7 @@ def _nonconvex(setting: Setting) -> MARINA:
 CARD = Card(
     MARINA,
     label="MARINA",
-    theorems=(GradientDifferences(), GradientDifferencesNonconvex()),
+    theorems=(_GradientDifferences(), _GradientDifferencesNonconvex()),
     rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),

@@ -14,7 +14,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class SampledDifferences(Theorem):
+class _SampledDifferences(Theorem):
     """PAGE when f is L_f-smooth and bounded from below, and samples are mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample,
@@ -74,7 +74,7 @@ def _nonconvex(setting: Setting, p: float = 0.1) -> PAGE:
 CARD = Card(
     PAGE,
     label="PAGE",
-    theorems=(SampledDifferences(),),
+    theorems=(_SampledDifferences(),),
     rules={"nonconvex": _nonconvex},
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (PAGE(0.9 / c.L, 0.4), GD(0.9 / c.L)),),

@@ -39,7 +39,7 @@ class _ControlVariates(Theorem):
         return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)
 
 
-class Original(_ControlVariates):
+class _Original(_ControlVariates):
     """Scaffnew for gamma <= 1/L: tau = 1 - min{gamma mu, p^2}. Source: arXiv:2202.09357."""
 
     title = "Scaffnew, original"
@@ -115,7 +115,7 @@ def _best(setting: Setting) -> Scaffnew:
 CARD = Card(
     Scaffnew,
     label="Scaffnew",
-    theorems=(Original(), Sharper(), CoupledScaffnew()),
+    theorems=(_Original(), Sharper(), CoupledScaffnew()),
     rules={"paper": _paper, "best": _best},
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,

@@ -22,7 +22,7 @@ class _ControlVariates(Theorem):
     def lyapunov(
         self, m: SCAFFOLD, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
-        b = 3 / 5 + 3 * sampling_variance(setting.n, m.m)
+        b = 3 / 5 + 3 * _sampling_variance(setting.n, m.m)
         control = b / m.m * (m.K * m.eta_l * m.eta_g) ** 2
         return Squares(1.0, s.x - star.x), Squares(control, s.c_i - star.c_i)
 
@@ -90,7 +90,7 @@ class Published(_ControlVariates):
         return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2
 
 
-class RandomLocalSteps(Theorem):
+class _RandomLocalSteps(Theorem):
     """SCAFFOLD with all clients, option II, when each f_i is L-smooth, noise of variance sigma^2.
 
     With eta_l > 0, eta_g > 0, s = K eta_l eta_g <= 12/(25 L), K eta_l <= 1/(8 L), p = (4/9)
@@ -149,7 +149,7 @@ def _weight_of_drift(m: SCAFFOLD, setting: ClassConstants) -> float:
     return m.K * m.eta_l * m.eta_g * p / (2 * (1 - 4 * p))
 
 
-def sampling_variance(n: int, m: int) -> float:
+def _sampling_variance(n: int, m: int) -> float:
     """Variance factor of the mean of m of n vectors, drawn without replacement.
 
     E|mean_S - mean|^2 <= (n - m)/(m (n - 1)) (1/n) sum_i |a_i|^2; 0 for m = n.
@@ -159,7 +159,7 @@ def sampling_variance(n: int, m: int) -> float:
 
 def _largest_step(setting: Setting, m: int) -> float:
     """Return 1/(4 L (1 + 2 w)), the bound on K eta_l eta_g."""
-    return 1 / (4 * setting.L * (1 + 2 * sampling_variance(setting.n, m)))
+    return 1 / (4 * setting.L * (1 + 2 * _sampling_variance(setting.n, m)))
 
 
 def _paper(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
@@ -207,7 +207,7 @@ def _bill(m: SCAFFOLD, n: int, vector: float, message: float) -> tuple[float, fl
 CARD = Card(
     SCAFFOLD,
     label="SCAFFOLD",
-    theorems=(Cohorts(), Published(), RandomLocalSteps()),
+    theorems=(Cohorts(), Published(), _RandomLocalSteps()),
     rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("kappa", "d*kappa"),
     bill=_bill,

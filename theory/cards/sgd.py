@@ -72,7 +72,7 @@ class ExpectedSmoothness(_Distance):
         return 2 * m.gamma**2 / setting.n
 
 
-class StochasticGradientDescent(Theorem):
+class _StochasticGradientDescent(Theorem):
     """E f(x+) <= f(x) - c |grad f(x)|^2 + e sigma^2 with e = gamma^2 L_f/(2 n).
 
     c = gamma (1 - gamma L_f/2). Psi = f(x) - inf f, for an L_f-smooth average f, 0 < gamma < 2/L_f
@@ -102,7 +102,7 @@ class StochasticGradientDescent(Theorem):
         return m.gamma**2 * setting.constants.L_f / (2 * setting.n)
 
 
-class StochasticApproachConvex(Theorem):
+class _StochasticApproachConvex(Theorem):
     """E|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*) + e sigma^2, c = 2 gamma and e = gamma^2/n.
 
     Psi = |x - x*|^2, for a convex, L_f-smooth average f, 0 < gamma <= 1/L_f and independent noise
@@ -147,8 +147,8 @@ CARD = Card(
     theorems=(
         BoundedVariance(),
         ExpectedSmoothness(),
-        StochasticGradientDescent(),
-        StochasticApproachConvex(),
+        _StochasticGradientDescent(),
+        _StochasticApproachConvex(),
     ),
     rules={"expected": _expected, "nonconvex": _nonconvex},
     bill=uncompressed_both_ways,

@@ -22,7 +22,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class MaskedCohorts(Theorem):
+class _MaskedCohorts(Theorem):
     """TAMUNA, arXiv:2302.09832, per local step; tight.
 
     If 0 < gamma < 2/L and 0 < chi <= nu = n (s - 1)/(s (n - 1)), then
@@ -91,7 +91,7 @@ def _bill(m: TAMUNA, n: int, vector: float, message: float) -> tuple[float, floa
 CARD = Card(
     TAMUNA,
     label="TAMUNA",
-    theorems=(MaskedCohorts(),),
+    theorems=(_MaskedCohorts(),),
     rules={"paper": _paper, "best": _best},
     orders=MASKED_ORDERS,
     bill=_bill,

@@ -11,7 +11,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class ShiftsAndReferencePoint(Theorem):
+class _ShiftsAndReferencePoint(Theorem):
     """VR-DIANA when f is mu-strongly convex, each f_i convex and L-smooth, samples as for L-SVRG.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= 2 A (f(x) - f(y) - <grad f(y), x - y>) for the noises
@@ -85,7 +85,7 @@ def _largest(setting: Setting, p: float | None = None) -> VRDIANA:
 CARD = Card(
     VRDIANA,
     label="VR-DIANA",
-    theorems=(ShiftsAndReferencePoint(),),
+    theorems=(_ShiftsAndReferencePoint(),),
     rules={"largest": _largest},
     bill=compressed_up,
     identities=(lambda c, n: (VRDIANA(0.9 / c.L, 1.0, 0.4), GD(0.9 / c.L)),),

@@ -12,7 +12,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 
 
-class CompressedSampledDifferences(Theorem):
+class _CompressedSampledDifferences(Theorem):
     """VR-MARINA when f is L_f-smooth and bounded from below, and samples are mean-squared smooth.
 
     With (1/n) sum_i E|xi_i(x) - xi_i(y)|^2 <= difference^2 |x - y|^2 for the noises of one sample
@@ -67,7 +67,7 @@ def _nonconvex(setting: Setting) -> VRMARINA:
 CARD = Card(
     VRMARINA,
     label="VR-MARINA",
-    theorems=(CompressedSampledDifferences(),),
+    theorems=(_CompressedSampledDifferences(),),
     rules={"nonconvex": _nonconvex},
     bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),
     identities=(lambda c, n: (VRMARINA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),
