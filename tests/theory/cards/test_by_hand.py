@@ -14,7 +14,6 @@ from worlds import world
 from certibit.data.arrays import add_scaled
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Every
@@ -93,26 +92,6 @@ def test_a_setting_for_the_command_line_has_the_variance_asked_for():
     contractive = class_setting(METHODS["ef21"].method, 3, 20.0, 3.0, None, 2).compressor
     assert isinstance(contractive, Scaled)
     assert contractive.alpha(4) == pytest.approx(1 / 4)
-
-
-def test_local_steps_of_5gcs():
-    """K >= ((3/4) sqrt(kappa) + 2) ln(4 kappa) for the full cohort, arXiv:2212.14370."""
-    for kappa in (10.0, 1e4):
-        where = setting(4, 1.0, kappa, 3, Identity())
-        K = METHODS["5gcs-cc"].at(where, "5gcs").K
-        assert math.ceil((0.75 * math.sqrt(kappa) + 2) * math.log(4 * kappa)) == K
-
-
-@pytest.mark.parametrize("kappa", [10.0, 1e4])
-def test_the_best_adiana_is_promised_more_than_the_others(kappa):
-    where = setting(4, 1.0, kappa, 4, RandK(1))
-    card = METHODS["adiana"]
-    methods = {rule: card.at(where, rule) for rule in ("best", "refined", "paper")}
-    rates = {
-        rule: card.best_theorem(method, where).rate(method, where)
-        for rule, method in methods.items()
-    }
-    assert rates["best"] < min(rates["refined"], rates["paper"])
 
 
 def test_what_clipped_gd_gains_in_a_step():

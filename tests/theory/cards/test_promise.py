@@ -254,18 +254,6 @@ def test_a_hypothesis_that_fails_is_named():
         promise(GradientDescent(), Experiment.of(GD(1.0), PROBLEM))
 
 
-@pytest.mark.long(keep=6)
-@pytest.mark.parametrize(
-    "name", [name for name, card in METHODS.items() if card.about("potential")]
-)
-def test_whole_runs_keep_promises(name):
-    experiment = by_default_rule(name)
-    theorem = METHODS[name].best_theorem(experiment.method, Setting.at(experiment))
-    found = whole_runs(theorem, experiment, seeds=3, accuracy=1e-4, iterations=2000)
-    assert all(verdict.holds for verdict in found.verdicts)
-    assert found.measured < found.promised + 3 * found.error
-
-
 def test_a_rate_is_measured_and_promised_per_iteration_where_a_coin_decides():
     """As tau is; a run of T iterations has about p T rounds."""
     experiment = Experiment.of(Scaffnew(0.05, 0.25), PROBLEM)

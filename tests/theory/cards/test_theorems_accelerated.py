@@ -13,7 +13,6 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.methods.adiana import ADIANA
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.adiana import Acceleration
 from certibit.theory.cards.five_gcs_cc import enough_steps
@@ -75,28 +74,6 @@ def test_worst_case_with_shared_draws_and_unequal_smoothness(name, rule, options
     assert worst <= rate * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("name", "tightness"),
-    [
-        ("agd", 0.95),
-        ("adiana", 0.7),
-        ("ef21", 0.55),
-        ("marina", 0.6),
-        ("dasha", 0.5),
-        ("5gcs-cc", 0.48),
-    ],
-)
-def test_promise_is_not_far_from_the_worst_case(name, tightness):
-    """(1 - tau)/(1 - lambda) is at most 1 and, somewhere, as large as found when written."""
-    ratios = []
-    for (n, d), seed in product(SIZES[:-1], range(2)):
-        problem = Quadratic.random(n, d, 1.0, 2000.0, seed=seed)
-        compressor = suitable(name, "paper", RandK(1))
-        rate, worst = rate_and_worst_case(name, None, {}, problem, compressor)
-        ratios.append((1 - rate) / (1 - worst))
-    assert tightness <= max(ratios) <= 1 + 1e-9
-
-
 class FirstWeights(Acceleration):
     """Variant II with the Lyapunov function of variant I: a known mistake."""
 
@@ -142,12 +119,6 @@ def by_rule(name, which=None, **options):
     return method, setting, 1 - theorem.rate(method, setting)
 
 
-def test_formulas_of_agd():
-    m, s, progress = by_rule("agd")
-    assert m.gamma == 1 / s.constants.L_f
-    assert progress == pytest.approx(sqrt(s.mu / s.constants.L_f), rel=1e-12)
-
-
 @pytest.mark.parametrize("variant", ["I", "II"])
 def test_formulas_of_adiana(variant):
     m, s, progress = by_rule("adiana", "paper", variant=variant)
@@ -171,43 +142,6 @@ def test_formulas_of_adiana(variant):
     assert m.eta == pytest.approx(n * m.theta_2 / (120 * omega * L), rel=1e-12)
     assert m.beta == pytest.approx(2 * m.theta_1 / (2 * m.theta_1 + m.eta * mu), rel=1e-12)
     assert 1 / progress == pytest.approx(1 + 240 * sqrt(s.kappa) * (1 + omega / sqrt(n)), rel=1e-9)
-
-
-@pytest.mark.parametrize("variant", ["I", "II"])
-@pytest.mark.parametrize(
-    ("n", "compressor", "kappa"),
-    [(1, RandK(1), 1000), (10, RandK(6), 2), (10, RandK(1), 1000), (300, Natural(), 1000)],
-    ids=str,
-)
-def test_tuned_adiana_beats_random_parameters_and_the_published(n, compressor, kappa, variant):
-    """No certified choice among 1000 random ones promises more, nor does a published one."""
-    problem = Quadratic.random(n, 20, 1.0, kappa, seed=0)
-    setting, card = Setting.of(ADIANA, problem, compressor), METHODS["adiana"]
-    theorem, tuned = Acceleration(), card.at(setting, "best", variant=variant)
-    progress = 1 - theorem.rate(tuned, setting)
-    for name in ("paper", "refined"):
-        other = card.at(setting, name, variant=variant)
-        assert 1 - theorem.rate(other, setting) <= progress
-    limits = ("eta <= 1/(2 L)", "3 chi + B <= theta_2", "4 chi + B <= theta_2", "B <= 1")
-    conditions = theorem.conditions(tuned, setting)
-    assert max(c.used for c in conditions if c.statement.startswith(limits)) >= 1 - 1e-9
-    rng, certified = np.random.default_rng(0), 0
-    for _ in range(1000):
-        factors = np.exp(0.3 * rng.standard_normal(5))
-        gamma = tuned.gamma * factors[4]
-        other = replace(
-            tuned,
-            p=min(1.0, tuned.p * factors[0]),
-            theta_1=tuned.theta_1 * factors[1],
-            theta_2=tuned.theta_2 * factors[2],
-            eta=tuned.eta * factors[3],
-            gamma=gamma,
-            beta=1 - gamma * setting.mu,
-        )
-        if not theorem.unmet(other, setting):
-            certified += 1
-            assert 1 - theorem.rate(other, setting) <= progress * 1.01
-    assert certified >= 10
 
 
 def test_formulas_of_ef21():
@@ -280,30 +214,13 @@ def test_formulas_of_5gcs():
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "statement"),
-    [
-        ("agd", {"gamma": 1.01}, "gamma <= 1/L_f"),
-        ("agd", {"q": 1.01}, "q <= sqrt(gamma mu)"),
-        ("adiana", {"alpha": 1.01}, "alpha <= 1/(1 + omega)"),
-        ("adiana", {"theta_2": 0.2}, "3 chi + B <= theta_2"),
-        ("adiana", {"gamma": 3.0}, "gamma theta_1 <= eta/2"),
-        ("adiana", {"beta": 0.99}, "1 - gamma mu <= beta"),
-        ("ef21", {"gamma": 1.01}, "gamma <= 1/(L_f + L_tilde sqrt(2 beta/theta))"),
-        ("ef21", {"gamma": 0.0}, "0 < gamma"),
-        ("marina", {"gamma": 1.01}, "gamma <= 1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p))"),
-        ("dasha", {"a": 1.01}, "a <= 1/(1 + 2 omega)"),
-        ("dasha", {"gamma": 1.01}, "gamma <= 1/(L_f + L_tilde sqrt(4 omega_av (1/a + 4 omega)))"),
-        ("5gcs-cc", {"tau": 1.01}, "gamma tau n (1 + omega_av) <= 1/2"),
-        ("5gcs-cc", {"omega": 0.99}, "omega of the compressor <= omega"),
-        ("5gcs-cc", {"L_F": 0.99}, "(L - mu)/n <= L_F"),
-        ("5gcs-cc", {"K": 0.9}, "enough local steps <= K"),
-        ("5gcs-cc", {"cohort": 2}, "cohort <= n"),
-    ],
+    ("changes", "statement"),
+    [({"K": 0.9}, "enough local steps <= K"), ({"cohort": 2}, "cohort <= n")],
 )
-def test_a_violated_hypothesis_is_named(name, changes, statement):
-    problem, compressor, setting = unlike_clients(name)
-    method = METHODS[name].parameters(problem, compressor)
+def test_a_violated_hypothesis_of_a_whole_number_is_named(changes, statement):
+    """The check at the boundary moves real parameters only."""
+    method, setting, _ = by_rule("5gcs-cc")
     bad = replace(method, **{field: getattr(method, field) * v for field, v in changes.items()})
-    theorem = METHODS[name].theorems[0]
+    theorem = METHODS["5gcs-cc"].theorems[0]
     assert not theorem.unmet(method, setting)
     assert statement in [c.statement for c in theorem.unmet(bad, setting)]

@@ -2,22 +2,16 @@
 
 import math
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from worlds import world
 
 from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.backend import copies, mean
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gradskip import GradSkip
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.compressed_scaffnew import (
     balanced_probability,
@@ -25,11 +19,9 @@ from certibit.theory.cards.compressed_scaffnew import (
     primal_gain,
 )
 from certibit.theory.catalogue.catalogue import METHODS, parameters
-from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.linear_maps import worst_case
-from certibit.theory.worlds.probing import one_step
 
 ROUNDING = 1e-9
 RAND_1, SHARED = RandK(1), RandK(1, shared=True)
@@ -178,133 +170,6 @@ def test_worst_case_sees_a_mistake(wrong):
     if not isinstance(method, Uncorrected):
         assert theorem.unmet(method, setting)
     assert worst_case(experiment, theorem) > theorem.rate(method, setting) * (1 + 1e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "rule", "parameter"),
-    [
-        ("scaffnew", "paper", "gamma"),
-        ("compressed-scaffnew", "best", "eta"),
-        ("tamuna", "paper", "chi"),
-        ("gradskip", "paper", "gamma"),
-        ("scaffold", "best", "eta_l"),
-        ("fedcomgate", "damped", "eta"),
-        ("fedcomgate", "damped", "alpha"),
-    ],
-)
-def test_rules_use_all_that_the_theorem_allows(name, rule, parameter):
-    """The conditions hold at the rule's value and fail one percent above it."""
-    problem = Quadratic.random(4, 3, 1.0, 30.0, seed=1)
-    chosen = RAND_1 if name == "fedcomgate" else None
-    method = METHODS[name].parameters(problem, chosen, rule)
-    theorem, setting = METHODS[name].theorems[0], Setting.of(method, problem, chosen)
-    above = replace(method, **{parameter: 1.01 * getattr(method, parameter)})
-    assert not theorem.unmet(method, setting)
-    assert theorem.unmet(above, setting)
-
-
-FAMILIES = {
-    "worst-case-like": lambda n: Quadratic.random(n, 20, 1.0, 100.0, shared_eigenvectors=True),
-    "heterogeneous": lambda n: Quadratic.random(n, 20, 1.0, np.geomspace(8, 100.0, n)),
-    "logistic": lambda n: select_problem(f"breast-cancer@{n}", kappa=100, split="similarity:0"),
-}
-family = cache(lambda name, n=10: FAMILIES[name](n))
-each_family = pytest.mark.parametrize("name", FAMILIES)
-
-FAST = {
-    "scaffnew": ("scaffnew", {}, None),
-    "compressed-scaffnew": ("compressed-scaffnew", {"s": 2}, None),
-    "compressed-scaffnew s=4": ("compressed-scaffnew", {"s": 4}, None),
-    "tamuna": ("tamuna", {"s": 2, "m": 4}, None),
-    "gradskip": ("gradskip", {}, None),
-    "locodl": ("locodl", {}, "natural"),
-}
-SLOW = {
-    "scaffold": ("scaffold", {"K": 3}, None),
-    "fedcomgate": ("fedcomgate", {"K": 3}, "rand-k:5"),
-}
-
-
-def best_parameters(which, problem):
-    """Return a method of the lists with its best parameters from theory, fitted."""
-    name, options, selector = (FAST | SLOW)[which]
-    chosen = compressor(selector) if selector else None
-    rules = METHODS[name].rules
-    rule = next((rule for rule in ("best", "balanced") if rule in rules), next(iter(rules)))
-    method = METHODS[name].parameters(problem, chosen, rule, **options)
-    return Experiment.of(method, problem, chosen)
-
-
-@pytest.mark.long(keep=8)
-@each_family
-@pytest.mark.parametrize("which", FAST | SLOW)
-def test_exact_expectation_along_a_run(which, name):
-    """E[Psi+] <= tau Psi at the states of a run, the expectation being exact; five clients."""
-    experiment = best_parameters(which, family(name, 5))
-    method, (theorems, setting) = experiment.method, holding(experiment)
-    tau = min(theorem.rate(method, setting) for theorem in theorems)
-    w = world(method, family(name, 5), experiment.compressor, seeds=(3,))
-    s = method.start(w.channel.template, w.oracle, w.channel)
-    for iterations in (0, 1, 100):
-        s = w.iterate(s, iterations)
-        step = one_step(experiment, theorems[0], s)
-        assert step.exact
-        assert step.factor <= tau * (1 + ROUNDING)
-
-
-@pytest.mark.parametrize("which", ["scaffnew", "compressed-scaffnew"])
-def test_the_rate_is_attained_on_the_worst_case_like_family(which):
-    """Over all states of ten clients with shared eigenvectors, balanced parameters attain tau."""
-    problem = Quadratic.random(10, 4, 1.0, 1e3, shared_eigenvectors=True)
-    experiment = best_parameters(which, problem)
-    (theorem, *_), setting = holding(experiment)
-    rate = theorem.rate(experiment.method, setting)
-    assert worst_case(experiment, theorem) == pytest.approx(rate, rel=1e-7)
-
-
-@pytest.mark.long(keep=2)
-@each_family
-@pytest.mark.parametrize("which", FAST)
-def test_runs_converge_at_least_at_the_rate(which, name):
-    """The mean of Psi over seeds after T iterations is at most 1e4 tau^T Psi_0.
-
-    By Markov's inequality this fails with probability at most 1e-4 if the theorem is true. T is
-    such that tau^T = 1e-14, so a factor tau^0.7 per iteration would be seen.
-    """
-    experiment = best_parameters(which, family(name))
-    theorems, setting = holding(experiment)
-    tau = min(theorem.rate(experiment.method, setting) for theorem in theorems)
-    T = round(math.log(1e-14) / math.log(tau))
-    trace = simulate(
-        experiment,
-        seeds=2,
-        budget=Budget(iterations=T),
-        potential=lyapunov_record(theorems[0], setting),
-    )
-    assert trace.final("iteration").tolist() == [T] * 2
-    first = trace.columns["lyapunov"][0]
-    assert trace.final("lyapunov").mean() <= 1e4 * tau**T * first
-
-
-@pytest.mark.long(keep=2)
-@each_family
-@pytest.mark.parametrize("which", SLOW)
-def test_slow_runs_converge_at_least_at_the_rate(which, name):
-    """Without local acceleration Psi falls faster than promised in every round recorded."""
-    experiment = best_parameters(which, family(name))
-    (theorem,), setting = holding(experiment)
-    trace = simulate(
-        experiment,
-        seeds=8,
-        budget=Budget(rounds=500),
-        potential=lyapunov_record(theorem, setting),
-    )
-    columns = trace.columns
-    there = np.isfinite(columns["lyapunov"])  # elsewhere only an accuracy is recorded
-    rounds = columns["rounds"][there & (columns["run"] == 0)]
-    psi = columns["lyapunov"][there].reshape(8, rounds.size).mean(axis=0)
-    promised = psi[0] * theorem.rate(experiment.method, setting) ** rounds
-    assert (psi <= promised * (1 + ROUNDING)).all()
 
 
 def test_parameter_rules():
