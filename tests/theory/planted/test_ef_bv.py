@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from faults import BY_PART
 from planting import fault, planted
 from worlds import simulate
 
@@ -95,23 +96,8 @@ def test_what_contracts_little_limits_the_factor():
     assert 1 - 0.95 < proof.decrease * (1 + CLOSE) < 1.3 * 0.05
 
 
-FAULTS = [
-    fault(f"ef-bv: {what}", "theory.cards.ef_bv", (right, wrong), on="ef-bv")
-    for what, right, wrong in [
-        ("c = 2 gamma", "return m.gamma / 2", "return m.gamma * 2"),
-        ("the step without noise", "L_tilde * lost)", "L_tilde * 0)"),
-        ("no bias", "(1 - m.lambda_ + m.lambda_ * eta) ** 2", "(1 - m.lambda_) ** 2"),
-        ("no variance", "+ m.lambda_**2 * omega,", "+ 0 * omega,"),
-        ("no variance of the mean", "+ m.nu**2 * omega_av,", "+ 0 * omega_av,"),
-        ("3 gamma mu", "max(1 - m.gamma * setting.mu", "max(1 - 3 * m.gamma * setting.mu"),
-        ("no weight of h", "apart = b * r_av /", "apart = 0 * r_av /"),
-        ("b = gamma/10", "m.gamma / (1 + r), problem", "m.gamma / 10, problem"),
-    ]
-]
-
-
 @pytest.mark.long(keep=3)
-@pytest.mark.parametrize("one", FAULTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", BY_PART["theorems of EF-BV"], ids=lambda one: one.name)
 def test_a_fault_of_a_theorem_is_caught(one):
     with planted(one):
         assert not all(are_proved(10, *point) for point in POINTS)

@@ -1,15 +1,14 @@
 """Large sizes and rare values: a test for each, held against the fault that it is there for."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse
-from faults import FAULTS
-from planting import Fault, fault, planted
+from faults import BY_PART, FAULTS
+from planting import planted
 
 from certibit.data.problems.rows import dense, sparse
 from certibit.solvers.compressors.selector import compressor
@@ -97,10 +96,6 @@ def what_is_not_a_number_does_not_hold():
     assert worst_of([(1.0, "a number"), (math.nan, "none")]) == (math.inf, "none")
 
 
-def missed(name: str, module: str, right: str, wrong: str) -> Fault:
-    return fault(name, module, (right, wrong), on="gd")
-
-
 FROM_THE_CATALOGUE = [
     (counts_are_exact_far_beyond_32_bits, "ledger: 32-bit counters up"),
     (counts_are_exact_far_beyond_32_bits, "ledger: 32-bit counters down"),
@@ -118,45 +113,18 @@ FROM_THE_CATALOGUE = [
     ),
 ]
 
-CASES: list[tuple[Callable[[], None], Fault]] = [
-    (test, next(fault for fault in FAULTS if fault.name == name))
-    for test, name in FROM_THE_CATALOGUE
+CASES = [
+    *(
+        (test, next(fault for fault in FAULTS if fault.name == name))
+        for test, name in FROM_THE_CATALOGUE
+    ),
+    *zip(
+        (multipliers_of_either_sign_prove_nothing, *3 * (what_is_not_a_number_does_not_hold,)),
+        BY_PART["what judges"],
+        strict=True,
+    ),
 ]
-CASES += [
-    (
-        multipliers_of_either_sign_prove_nothing,
-        missed(
-            "no sign test of multipliers",
-            "theory.proofs.descent",
-            "return min(signs, default=ZERO) >= 0 and all(",
-            "return all(",
-        ),
-    ),
-    (
-        what_is_not_a_number_does_not_hold,
-        missed(
-            "NaN holds", "theory.verdict", "return self.value <= self.limit + ROUNDING",
-            "return not self.value > self.limit + ROUNDING",
-        ),
-    ),
-    (
-        what_is_not_a_number_does_not_hold,
-        missed(
-            "NaN is passed over", "theory.verdict",
-            "max(math.inf if math.isnan(value) else float(value) for value in values)",
-            "max(float(value) for value in values)",
-        ),
-    ),
-    (
-        what_is_not_a_number_does_not_hold,
-        missed(
-            "NaN beside words is passed over", "theory.verdict",
-            "((math.inf if math.isnan(value) else float(value), text) for value, text in found)",
-            "((float(value), text) for value, text in found)",
-        ),
-    ),
-]  # fmt: skip
-"""The others are of what judges: on right code nothing is negative and all are numbers."""
+"""The last are of what judges: on right code nothing is negative and all are numbers."""
 
 
 @pytest.mark.parametrize("test", dict.fromkeys(test for test, _ in CASES))

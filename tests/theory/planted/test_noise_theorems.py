@@ -6,6 +6,7 @@ assumption where the certificate of SGD has not the e that quadratics attain.
 
 import numpy as np
 import pytest
+from faults import BY_PART
 from limits import broken_promises
 from planting import fault, planted
 
@@ -18,63 +19,7 @@ from certibit.theory.worlds.symbolic import symbols
 
 CLOSE = 1e-7
 
-FAULTS = [
-    fault(f"{name}: {what}", f"theory.cards.{name.replace('-', '_')}", (right, wrong), on=name)
-    for name, what, right, wrong in [
-        (
-            "l-svrg",
-            "A/n for 6 A/n",
-            "6 * setting.expected / setting.n)",
-            "setting.expected / setting.n)",
-        ),
-        ("l-svrg", "an eighth of the weight", "most) / m.p", "most) / (8 * m.p)"),
-        ("l-svrg", "twice mu", "1 - m.gamma * setting.mu, 1", "1 - 2 * m.gamma * setting.mu, 1"),
-        ("vr-diana", "q without omega", "1 / setting.n + 5 *", "1 / setting.n + 0 *"),
-        ("vr-diana", "no weight of shifts", "4 * setting.omega_av / m", "0 * setting.omega_av / m"),
-        ("vr-diana", "twice mu", "1 - m.gamma * setting.mu, 1", "1 - 2 * m.gamma * setting.mu, 1"),
-        (
-            "sgd",
-            "half of e",
-            "return 2 * m.gamma**2 / setting.n",
-            "return 1 * m.gamma**2 / setting.n",
-        ),
-        ("sgd", "1 - 4 gamma mu", "1 - m.gamma * setting.mu\n", "1 - 4 * m.gamma * setting.mu\n"),
-        ("local-sgd", "c = gamma I", "m.gamma * m.I / 2 -", "m.gamma * m.I -"),
-        (
-            "local-sgd",
-            "a tenth of e",
-            "m.I / setting.n + drift",
-            "m.I / setting.n / 10 + drift / 10",
-        ),
-        ("local-sgd", "no zeta", "return 2 / 3 * m.gamma**3", "return 0 / 3 * m.gamma**3"),
-        ("dasha-page", "c = gamma", "return m.gamma / 2", "return m.gamma"),
-        ("dasha-page", "no noise of samples", "2 * changed / (p", "0 * changed / (p"),
-        ("dasha-page", "a weight of 1/10", "Squares(m.gamma / m.p,", "Squares(m.gamma / 10,"),
-        ("dasha-mvr", "a tenth of e", "return m.gamma * (2", "return 0.1 * m.gamma * (2"),
-        ("dasha-mvr", "no noise of samples", "(4 * (squares + kept", "(4 * (squares + 0 * kept"),
-        ("dasha-mvr", "c = gamma", "return m.gamma / 2", "return m.gamma"),
-        ("ef", "nothing lost of c", "setting.L) - lost", "setting.L)"),
-        ("ef", "no noise of errors", "(2 * setting.n) + kept)", "(2 * setting.n))"),
-        ("ef", "half of the weight", "(2 * (1 - error_root", "(4 * (1 - error_root"),
-        ("ef", "a tenth of zeta^2", "* s) ** 2 / (1 -", "* s) ** 2 / 10 / (1 -"),
-        ("scaffold", "c = s", "* m.eta_g / 2 - _weight", "* m.eta_g - _weight"),
-        (
-            "scaffold",
-            "a third of e",
-            "return step * (shared + 2 / 3 * drift) + _weight_of_drift(m, setting)",
-            "return step * (shared + 2 / 3 * drift) / 3 + _weight_of_drift(m, setting) / 3",
-        ),
-        ("scaffold", "a weight of 1/40", "* p / (2 * (1 - 4 * p))", "* p / (80 * (1 - 4 * p))"),
-        ("diana", "c = 2 gamma", "m.gamma - self._moved", "2 * m.gamma - self._moved"),
-        ("diana", "no noise of shifts", "m.alpha**2 * (1 + setting", "0 * (1 + setting"),
-        (
-            "diana",
-            "an eighth of the weight",
-            "return 2 * setting.L * m",
-            "return setting.L / 4 * m",
-        ),
-    ]
-]
+FAULTS = BY_PART["theorems about stochastic gradients"]
 
 
 @pytest.mark.long(keep=2)

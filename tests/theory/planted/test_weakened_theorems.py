@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from planting import Fault, fault, planted
+from faults import BY_PART
+from planting import planted
 from tool.own_cards import best_rule, tight_promise
 from tool.small_experiment import small_experiment
 
@@ -27,54 +28,12 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict
 
-FORMULAS, PARAMETERS, TIGHT = "formulas as written", "parameters as written", "tight, as it says"
-
-
-def weakened(name: str, file: str, right: str, wrong: str, on: str, row: str) -> tuple[Fault, str]:
-    return fault(name, f"theory.{file}", (right, wrong), on=on), row
-
-
+FORMULAS, PARAMETERS = "formulas as written", "parameters as written"
 CASES = [
-    *(
-        weakened(name, "cards.econtrol", right, wrong, "econtrol", FORMULAS)
-        for name, right, wrong in (
-            ("EControl: q_p with a fourth power", "((1 + self.b) ** 3 +", "((1 + self.b) ** 4 +"),
-            ("EControl: a pays twice", "return (1 + self.b) * max(",
-             "return 2 * (1 + self.b) * max("),
-            ("EControl: v half as large", "return (1 - self.s) / 2", "return (1 - self.s) / 4"),
-            ("EControl: half the step", "return smooth, (1 - slowest)",
-             "return smooth / 2, (1 - slowest)"),
-            ("EControl: half the decrease", "return 1 - m.gamma * setting.mu",
-             "return 1 - m.gamma * setting.mu / 2"),
-        )
-    ),
-    *(
-        weakened(name, "cards.dasha", right, wrong, "dasha", row)
-        for name, right, wrong, row in (
-            ("DASHA: a half as large", "    a = 1 / (1 + 2 * setting.omega)",
-             "    a = 0.5 / (1 + 2 * setting.omega)", PARAMETERS),
-            ("DASHA: a hypothesis of a twice as strict", "m.a, 1 / (1 + 2 * setting.omega)",
-             "m.a, 1 / (1 + 4 * setting.omega)", FORMULAS),
-            ("DASHA: more noise than there is", "(1 / a + 4 * setting.omega)",
-             "(1 / a + 8 * setting.omega)", FORMULAS),
-        )
-    ),
-    *(
-        weakened(name, "formulas.coupling", right, wrong, "locodl", TIGHT)
-        for name, right, wrong in (
-            ("coupled: noise counted twice", "excess + noise)", "excess + 2 * noise)"),
-            ("coupled: nine tenths of the decrease", "return Coupling(beta, C, min(ends))",
-             "return Coupling(beta, C, 0.9 * min(ends))"),
-            ("coupled: never coupled", "best.decrease <= uncoupled.decrease +",
-             "uncoupled.decrease <= best.decrease +"),
-        )
-    ),
-    weakened("DIANA: rule a at half its step", "cards.diana",
-             "gamma = 1 / (setting.constants", "gamma = 0.5 / (setting.constants", "diana",
-             PARAMETERS),
-    weakened("GD: the hypothesis of half the step", "cards.gd", "2 / setting.constants.L_f, st",
-             "1 / setting.constants.L_f, st", "gd", FORMULAS),
-]  # fmt: skip
+    (one, row)
+    for row in (FORMULAS, PARAMETERS, "tight, as it says")
+    for one in BY_PART[f"weakened theorems, seen by: {row}"]
+]
 
 
 def rows(name: str) -> Iterator[Verdict]:
