@@ -32,7 +32,6 @@ from attacks_on_premises import (
 )
 from promises_of_attacks import CONVEX, NEAR_THE_SOLUTION, PROMISES, N, contraction, descent
 
-from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Needs, copies, masked, mean
@@ -404,21 +403,15 @@ class ErrorInState(Method):
     needs: ClassVar[Needs] = Needs(compressor="unbiased", shared_minimiser=True)
 
     def start(self, x, problem, channel):
-        return Told(x, copies(0 * x, problem.n))
+        return Memory(x, copies(0 * x, problem.n))
 
     def communicate(self, s, problem, channel):
         g = problem.grad(s.x)
         x = channel.broadcast(s.x - self.gamma * mean(channel.send(g)))
-        return Told(x, g - channel.uplink(g))
+        return Memory(x, g - channel.uplink(g))
 
     def lyapunov(self, m, s, star, setting, problem):
         return Squares(1.0, s.x - star.x), Squares(1.0, mean(s.h))
-
-
-@dataclass(frozen=True)
-class Told:
-    x: Array
-    h: Array
 
 
 @pytest.mark.parametrize("weight", [-1.0, 0.0])
