@@ -33,11 +33,8 @@ def made(name, problem, I=1):  # noqa: E741
     card = CARDS[name]
     setting = Setting.of(card.method, problem)
     method = card.by_theorem(setting, I)
-    return (
-        Experiment.of(method, problem),
-        card.about("gradient_norm")[0],
-        card.about("gradient_norm")[0].unmet(method, setting),
-    )
+    (theorem,) = card.about("gradient_norm")
+    return Experiment.of(method, problem), theorem, theorem.unmet(method, setting)
 
 
 def holds(theorem, experiment, **asked):

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parents[1]))  # of `tool`, also for who runs 
 
 from tool.choices import channel_checks
 from tool.compiled import compiled_as_plain
-from tool.own_cards import best_rule
+from tool.own_cards import best_rule, made_by_its_name
 from tool.trace_checks import trace_checks
 
 from certibit.data.errors import Refusal
@@ -139,7 +139,7 @@ def parts(
         yield "traces", lambda: trace_checks(card, experiment, seed)
     yield "identities", lambda: (identities(card, problem, seed),)
     if sampling:
-        yield "compressor", lambda: compressor_checks(used, 5, seed)
+        yield "compressor", lambda: (*compressor_checks(used, 5, seed), made_by_its_name(used))
         yield "channel", lambda: channel_checks(used, seed=seed)
 
 

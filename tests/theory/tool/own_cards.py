@@ -1,4 +1,4 @@
-"""What cards of the package claim of themselves: best rules, and theorems that are tight."""
+"""What the package claims of itself: best rules, tight theorems, names of compressors."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -6,6 +6,8 @@ from dataclasses import fields, replace
 from itertools import product
 
 from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor as selected
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
@@ -78,3 +80,13 @@ def tight_promise(theorem: Theorem, card: Card) -> Verdict | None:
         asked = max(asked, 0.998 * certify(method, where, potential=theorem).decrease)
     ratio = asked / promised if promised > 0 else float("inf")
     return Verdict("tight, as it says", ratio, 1.0, "certified", known=Known.PROVED)
+
+
+def made_by_its_name(compressor: Compressor) -> Verdict:
+    """Check that the name of a compressor makes it, with other choices as well."""
+    flags = [
+        one.name for one in fields(compressor) if isinstance(getattr(compressor, one.name), bool)
+    ]
+    others = (replace(compressor, **{name: not getattr(compressor, name)}) for name in flags)
+    wrong = [one for one in (compressor, *others) if selected(one.name) != one]
+    return Verdict("the name of C makes it", float(len(wrong)), 0.0, known=Known.PROVED)

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.selector import compressor as selected
 from certibit.theory.checks.compressor.moments import (
     DRAWS,
     Vectors,
@@ -24,7 +23,7 @@ from certibit.theory.checks.compressor.moments import (
     place_of_largest,
     variance_of_messages,
 )
-from certibit.theory.verdict import Known, Verdict, largest, searched, worst_of
+from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 _OTHERS = (1, 2, 4, 7, 12, 36)
 """Numbers of entries that the exact checks are made with as well."""
@@ -281,21 +280,7 @@ def _drawn(compressor: Compressor, d: int, seed: int) -> Verdict:
     return Verdict(name, float(fixed), 0.0, advice=advice, **searched([d]))
 
 
-def _named(compressor: Compressor, d: int, seed: int) -> Verdict:
-    """Check that the name of a compressor of the package makes it, with other choices as well."""
-    chosen: dict[str, Any] = {f.name: getattr(compressor, f.name) for f in fields(compressor)}
-    others = [{name: not x} for name, x in chosen.items() if isinstance(x, bool)]
-    wrong = ""
-    for one in (replace(compressor, **change) for change in ({}, *others)):
-        with suppress(Refusal):  # one of your own
-            made = selected(one.name)
-            wrong = one.name if type(made) is type(one) and made != one else wrong
-    advice = f"{wrong} makes another compressor: look at name and at default values."
-    name = "the name of C makes it"
-    return Verdict(name, float(bool(wrong)), 0.0, advice=advice, known=Known.PROVED)
-
-
-_EXACT: tuple[Check, ...] = (_constants, _apart, _bytes, _drawn, _named)
+_EXACT: tuple[Check, ...] = (_constants, _apart, _bytes, _drawn)
 
 
 def small_dimension(compressor: Compressor) -> int:
