@@ -136,7 +136,7 @@ def parts(
             yield f"convex {number + 1}", partial(_of_convex, one, card, experiment, rule, seed)
         yield "best", lambda: filter(None, [best_rule(card, where)])
         yield "soundness", lambda: soundness(card, experiment, seed)
-        yield "traces", lambda: trace_checks(card, experiment, seed)
+        yield "traces", lambda: trace_checks(experiment, seed)
     yield "identities", lambda: (identities(card, problem, seed),)
     if sampling:
         yield "compressor", lambda: (*compressor_checks(used, 5, seed), made_by_its_name(used))
