@@ -142,12 +142,6 @@ def _promised(promised: Promised, verdicts: Sequence[Verdict] | None = None) -> 
     text = "\n".join([title, hypotheses, *_table(verdicts)])
     if promised.runs is not None and promised.runs.promised:
         text += f"\n{_whole_runs(promised.runs)}"
-    if promised.loose:
-        loose = "; ".join(promised.loose)
-        text += "\n" + paragraph(
-            f"loose on the small quadratics that were searched, where no promise is broken when "
-            f"it asks for half as much: {loose}"
-        )
     return text
 
 
@@ -238,7 +232,6 @@ def examination_summary(found: Examination) -> dict[str, Any]:
                     }
                     for condition in promised.conditions
                 ],
-                "loose": list(promised.loose),
                 "verdicts": [verdict_summary(verdict) for verdict in promised.verdicts],
             }
             for promised in found.promised

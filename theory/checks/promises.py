@@ -11,7 +11,7 @@ from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.method.along_a_run import steps_along_a_run
-from certibit.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
+from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.one_step import (
     steps_at_random_states,
     worst_like,
@@ -40,8 +40,6 @@ class Promised:
         Empty where a hypothesis fails.
     runs : RunsCheck, optional
         Whole runs, which need a theorem.
-    loose : tuple of str
-        The hypotheses whose right side can be doubled, as far as a search sees.
     """
 
     theorem: Theorem | None
@@ -49,7 +47,6 @@ class Promised:
     promise: AnyPromise
     verdicts: tuple[Verdict, ...]
     runs: RunsCheck | None = None
-    loose: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool:
@@ -103,11 +100,10 @@ def check_promise(
     said = [written] if written else []
     if theorem.unmet(method, setting):
         return Promised(theorem, conditions, promise, tuple(said))
-    factor, loose = theorem.measure == "potential", tuple[str, ...]()
     steps = [
         *(
             _promised_steps(theorem, card, experiment, rule, by_rule)
-            if factor
+            if theorem.measure == "potential"
             else _promised_descents(theorem, card, experiment, budget, rule, by_rule)
         )
     ]
@@ -115,8 +111,7 @@ def check_promise(
     if beyond and by_rule and all(verdict.holds for verdict in steps):
         with suppress(Refusal):
             verdicts.append(at_the_boundary(theorem, card, rule))
-            loose = loose_hypotheses(theorem, card, rule) if factor else ()
-    return Promised(theorem, conditions, promise, tuple(verdicts), runs, loose)
+    return Promised(theorem, conditions, promise, tuple(verdicts), runs)
 
 
 def _promised_descents(

@@ -22,7 +22,6 @@ from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.checks.examination import check
 from certibit.theory.checks.method import written_formulas
-from certibit.theory.checks.method.boundary import loose_hypotheses
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
@@ -84,15 +83,6 @@ class Strict(GradientDescent):
 
     def conditions(self, m, setting):
         return (Condition("gamma <= 1/(2 L_f)", m.gamma, 1 / (2 * setting.constants.L_f)),)
-
-
-def test_a_hypothesis_that_asks_for_more_than_needed_is_named():
-    assert loose_hypotheses(Strict(), METHODS["gd"], "1/L") == ()  # the rule is outside
-    card = METHODS["gd"]
-    inside = type(card)(
-        card.method, rules={"half": lambda setting: GD(0.4 / setting.constants.L_f)}
-    )
-    assert loose_hypotheses(Strict(), inside, "half") == ("gamma <= 1/(2 L_f)",)
 
 
 def test_a_docstring_that_says_another_factor_is_told():

@@ -3,8 +3,7 @@
 The parameters of a rule satisfy the hypotheses with a margin, so a condition that is too weak is
 never seen there. Therefore each parameter of a rule is moved, alone and in both directions, until a
 hypothesis holds with equality. At this point the exact worst case over all states of small
-quadratics is compared with the promised factor, which may not exceed 1. A condition that is
-stronger than necessary is found in the same way.
+quadratics is compared with the promised factor, which may not exceed 1.
 """
 
 import math
@@ -105,39 +104,20 @@ def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Ve
     )
 
 
-def loose_hypotheses(theorem: Theorem, card: Card, rule: str | None = None) -> tuple[str, ...]:
-    """Return the hypotheses whose right side can be doubled and no promise is seen broken.
-
-    Searched on a few small quadratics: that the theorem would still be true is not proved.
-    """
-    kappas = (10.0,)
-    usual = list(boundaries(theorem, card, rule, kappas=kappas))
-    loose = []
-    for statement in _statements(theorem, card, rule):
-        wider = list(boundaries(theorem, card, rule, kappas=kappas, doubled=statement))
-        if wider != usual and all(boundary.kept for boundary in wider):
-            loose.append(statement)
-    return tuple(loose)
-
-
 def boundaries(
     theorem: Theorem,
     card: Card,
     rule: str | None = None,
     *,
     kappas: tuple[float, ...] = (10.0, 200.0),
-    doubled: str = "",
 ) -> Iterator[Boundary]:
-    """Move each real parameter of a rule on small quadratics as far as the hypotheses allow.
-
-    The right side of the hypothesis ``doubled`` counts twice.
-    """
+    """Move each real parameter of a rule on small quadratics as far as the hypotheses allow."""
     for start in _starts(theorem, card, rule, kappas):
         for field in fields(start.method):
             if not isinstance(getattr(start.method, field.name), float):
                 continue
             for factor in (2.0, 0.5):
-                last = _last_met(theorem, start, field.name, factor, doubled)
+                last = _last_met(theorem, start, field.name, factor)
                 if last is not None:
                     value = getattr(last.method, field.name)
                     rate, worst, refused = np.nan, np.nan, ""
@@ -195,15 +175,8 @@ def _starts(
             return
 
 
-def _statements(theorem: Theorem, card: Card, rule: str | None) -> list[str]:
-    for start in _starts(theorem, card, rule, (10.0,)):
-        conditions = theorem.conditions(start.method, Setting.at(start))
-        return [c.statement for c in conditions if min(c.left, c.right) > 0]
-    return []
-
-
 def _last_met(
-    theorem: Theorem, start: ConvexExperiment, name: str, factor: float, doubled: str
+    theorem: Theorem, start: ConvexExperiment, name: str, factor: float
 ) -> ConvexExperiment | None:
     """Move a parameter by a factor until a hypothesis fails, then halve the step to that point."""
     value = getattr(start.method, name)
@@ -211,7 +184,7 @@ def _last_met(
     def at(scale: float) -> ConvexExperiment | None:
         try:
             moved = replace(start, method=replace(start.method, **{name: value * scale}))
-            return moved if _met(theorem, moved, doubled) else None
+            return moved if _met(theorem, moved) else None
         except (ValueError, ArithmeticError):  # such as a probability above 1
             return None
 
@@ -238,8 +211,5 @@ def _next_broken(
         return ()
 
 
-def _met(theorem: Theorem, experiment: ConvexExperiment, doubled: str = "") -> bool:
-    conditions = theorem.conditions(experiment.method, Setting.at(experiment))
-    return all(
-        (replace(c, right=2 * c.right) if c.statement == doubled else c).holds for c in conditions
-    )
+def _met(theorem: Theorem, experiment: ConvexExperiment) -> bool:
+    return not theorem.unmet(experiment.method, Setting.at(experiment))
