@@ -12,7 +12,7 @@ from certibit.solvers.methods.clip21 import Clip21
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.checks.method.identities import identities
+from certibit.theory.checks.method.conduct import identities
 
 UNLIKE = Quadratic.random(4, 3, mu=1.0, L=10.0, seed=1)
 

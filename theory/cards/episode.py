@@ -19,9 +19,8 @@ from certibit.theory.card import Card, Role, Tuning
 from certibit.theory.cards.clipped_sgd import relaxed
 from certibit.theory.formulas.episode_round import factor_A, factor_B
 from certibit.theory.formulas.relaxed_constants import Relaxed
-from certibit.theory.norm_promise import NormPromise
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, NormTheorem
+from certibit.theory.theorem import Condition, NormPromise, NormTheorem
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,7 @@ from certibit.theory.checks.method.along_a_run import (
     noise_of,
     steps_along_a_run,
 )
-from certibit.theory.checks.method.conduct import comes_back, does_not_grow
-from certibit.theory.checks.method.identities import identities
+from certibit.theory.checks.method.conduct import comes_back, does_not_grow, identities
 from certibit.theory.checks.method.one_step import worst_like
 from certibit.theory.checks.method.promise import accuracy_constant
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems

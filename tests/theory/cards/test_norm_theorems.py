@@ -16,7 +16,7 @@ from certibit.theory.cards.episode import FORMS, GENERAL, MAIN, Theorem1
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING
 from certibit.theory.checks.examination import check
 from certibit.theory.checks.method.along_a_run import steps_along_a_run
-from certibit.theory.norm_promise import NormPromise
+from certibit.theory.theorem import NormPromise
 
 STATED = [name for name, card in CLIPPING.items() if card.about("gradient_norm")]
 NOISE = Uniform(0.05)

@@ -52,7 +52,7 @@ from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine
 from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.checks.method.boundary import at_the_boundary
-from certibit.theory.checks.method.identities import identities
+from certibit.theory.checks.method.conduct import identities
 from certibit.theory.checks.method.one_step import (
     steps_at_random_states,
     worst_quadratic,

@@ -15,10 +15,9 @@ from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.theory.norm_promise import NormPromise
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentPromise, Theorem
+from certibit.theory.theorem import DescentPromise, NormPromise, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import at_rest, fixed_point
 from certibit.theory.worlds.probing import OneStep, one_step

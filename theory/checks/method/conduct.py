@@ -63,6 +63,11 @@ _BEGIN = re.compile(r"At the start (.*?)\.(?: |$)")
 _AWAY = 10.0
 """If the distance has grown by this factor, the run diverges."""
 
+_UNLIKE = (
+    "Two methods that the card calls identical at special parameters run differently: look at "
+    "the step of either, and at the parameters in the card's identities."
+)
+
 
 def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a run that starts at the solution stays there, and that its model is x*.
@@ -322,6 +327,28 @@ def rests_at_the_solution_only(experiment: Experiment[Any], _: int = 0) -> Verdi
         "rests, or runs away, elsewhere. Look at what the model is moved by, and at signs."
     )
     return Verdict("rests at the solution only", left, _FORGOTTEN, note, advice)
+
+
+def identities(card: Card, problem: Any, seed: int = 0) -> Verdict:
+    """Check that every pair of a card runs alike, uncompressed; the value is the difference.
+
+    A method that belongs to no identity, or whose sibling is wrong, is not protected.
+    """
+    worst = 0.0
+    for pair in card.identities:
+        gaps = [
+            simulate(
+                Experiment.of(method, problem),
+                seeds=[seed, seed + 1],
+                budget=Budget(rounds=8, iterations=500),
+                record=Record(every=1),
+            ).columns["gap"]
+            for method in pair(problem.plain.constants, problem.n)
+        ]
+        if gaps[0].shape != gaps[1].shape or not np.isfinite(gaps[0]).all():
+            return Verdict("identities", np.inf, 1e-9, advice=_UNLIKE)
+        worst = largest((worst, np.max(np.abs(gaps[0] - gaps[1])) / np.max(gaps[1])))
+    return Verdict("identities", worst, 1e-9, advice=_UNLIKE)
 
 
 def quadratic_twin(
