@@ -171,7 +171,7 @@ def check(
     gradient descent, classical: met, factor 1 - 0.19
     gradient descent, convex, last iterate: met, E[f(x_T)] - f* <= Psi_0/(0.295279 + 0.4 T)
     gradient descent, convex: met, E[Psi+] <= Psi - 0.2 (f - f*)
-    0 of 36 checks fail
+    0 of 35 checks fail
     """
     require_weight(downlink)
     budget = Budget(
