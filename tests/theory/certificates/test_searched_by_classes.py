@@ -1,10 +1,10 @@
 """Potentials that are found where clients differ: each class has its own means and deviations."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
+from small_states import Memory
 from unreduced import unreduced_decrease
 
 from certibit.data.errors import Refusal
@@ -71,12 +71,6 @@ def test_they_are_worth_the_same_in_a_dense_programme(name):
 
 
 @dataclass(frozen=True)
-class State:
-    x: Any
-    h: Any
-
-
-@dataclass(frozen=True)
 class Clients:
     n: int
 
@@ -91,8 +85,8 @@ def test_a_form_of_all_is_one_of_classes(counts):
         apart_weights=(3.0,),
         names=(("x", False), ("h", True)),
     )
-    state = State(rng.standard_normal((1, 4, 1)), rng.standard_normal((5, 4, 1)))
-    star = State(0 * state.x, 0 * state.h)
+    state = Memory(rng.standard_normal((1, 4, 1)), rng.standard_normal((5, 4, 1)))
+    star = Memory(0 * state.x, 0 * state.h)
 
     def psi(of):
         return value(of.lyapunov(None, state, star, Clients(5), None), None)[0]
@@ -102,6 +96,6 @@ def test_a_form_of_all_is_one_of_classes(counts):
 
 def test_a_form_of_other_clients_is_refused():
     potential = QuadraticPotential(np.eye(2), np.eye(2), names=(("h", True),), counts=(1, 1))
-    state = State(np.zeros((3, 1, 1)), np.zeros((3, 1, 1)))
+    state = Memory(np.zeros((3, 1, 1)), np.zeros((3, 1, 1)))
     with pytest.raises(Refusal, match="one of 2 clients, and there are 3"):
         potential.lyapunov(None, state, state, Clients(3), None)

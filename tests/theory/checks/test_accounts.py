@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+from small_states import Model
 
-from certibit.data.arrays import Array
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.backend import mean, total
 from certibit.solvers.compressors.selector import compressor
@@ -16,13 +16,6 @@ from certibit.theory.catalogue.catalogue import parameters
 from certibit.theory.checks.channel.accounts import accounts
 
 PROBLEM_OF_SOME = Quadratic.random(4, 3, 1.0, 10.0)
-
-
-@dataclass(frozen=True)
-class Model:
-    """The state of a method: its model."""
-
-    x: Array
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
+from small_states import Memory
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Every, Method, Needs, copies, mean
@@ -19,12 +20,6 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 @dataclass(frozen=True)
-class State:
-    x: object
-    h: object
-
-
-@dataclass(frozen=True)
 class Scaffnewish(Method):
     """Local steps with control variates h that add up to 0, and one line that may be wrong."""
 
@@ -33,17 +28,17 @@ class Scaffnewish(Method):
     name, needs, schedule = "own", Needs(), Every(3)
 
     def start(self, x, problem, channel):
-        return State(copies(x, problem.n), 0 * problem.grad(x))
+        return Memory(copies(x, problem.n), 0 * problem.grad(x))
 
     def local_step(self, s, problem, channel):
-        return State(s.x - self.gamma * (problem.grad(s.x) - s.h), s.h)
+        return Memory(s.x - self.gamma * (problem.grad(s.x) - s.h), s.h)
 
     def learned(self, s, average):
         return s.h + (average - s.x) / (3 * self.gamma)
 
     def communicate(self, s, problem, channel):
         average = channel.broadcast(mean(channel.send(s.x)))
-        return State(copies(average, s.x.shape[0]), self.learned(s, average))
+        return Memory(copies(average, s.x.shape[0]), self.learned(s, average))
 
     def model(self, s):
         return mean(s.x)
@@ -52,7 +47,7 @@ class Scaffnewish(Method):
         return (mean(s.h),)
 
     def fixed_point(self, problem):
-        return State(copies(problem.x_star, problem.n), problem.grad_star)
+        return Memory(copies(problem.x_star, problem.n), problem.grad_star)
 
 
 class Biased(Scaffnewish):
@@ -68,7 +63,7 @@ class OverRuns(Scaffnewish):
 class Silent(Scaffnewish):
     def communicate(self, s, problem, channel):
         average = mean(channel.send(s.x))
-        return State(copies(average, s.x.shape[0]), self.learned(s, average))
+        return Memory(copies(average, s.x.shape[0]), self.learned(s, average))
 
 
 class Untold(Scaffnewish):
@@ -77,12 +72,12 @@ class Untold(Scaffnewish):
     def communicate(self, s, problem, channel):
         average = mean(channel.send(s.x))
         average = average + channel.broadcast(0 * average)
-        return State(copies(average, s.x.shape[0]), self.learned(s, average))
+        return Memory(copies(average, s.x.shape[0]), self.learned(s, average))
 
 
 class Leaves(Scaffnewish):
     def local_step(self, s, problem, channel):
-        return State(s.x - self.gamma * (problem.grad(s.x) + s.h), s.h)
+        return Memory(s.x - self.gamma * (problem.grad(s.x) + s.h), s.h)
 
 
 PROBLEM = Quadratic.random(4, 5, mu=1.0, L=5.0)

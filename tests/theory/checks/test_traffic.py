@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+from small_states import Memory
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Method, Needs, copies, mean, where
@@ -10,12 +11,6 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.checks.channel.unsent import unsent
-
-
-@dataclass(frozen=True)
-class ModelAndShifts:
-    x: object  # (1, d, R), the model
-    h: object  # (n, d, R), the shift of each client
 
 
 @dataclass(frozen=True)
@@ -27,7 +22,7 @@ class Mirroring(Method):
     name, needs = "mirroring-diana", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
-        return ModelAndShifts(x, copies(0 * x, problem.n))
+        return Memory(x, copies(0 * x, problem.n))
 
     def direction(self, s, m, gradient):
         return mean(s.h + m)
@@ -39,7 +34,7 @@ class Mirroring(Method):
         gradient = problem.grad(s.x)
         m = channel.uplink(gradient - s.h)
         x = channel.broadcast(s.x - self.gamma * self.direction(s, m, gradient))
-        return ModelAndShifts(x, self.shift(s, m, gradient))
+        return Memory(x, self.shift(s, m, gradient))
 
 
 class GradientUnsent(Mirroring):

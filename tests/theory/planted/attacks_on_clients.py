@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from attacks_on_premises import Memory, Pair, kind
+from attacks_on_premises import kind
+from small_states import Memory, Pair
 
 from certibit.solvers.authoring import (
     Method,

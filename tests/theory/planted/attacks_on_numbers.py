@@ -5,7 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from attacks_on_premises import Pair, Pushed
+from attacks_on_premises import Pushed
+from small_states import Pair
 
 from certibit.solvers.authoring import (
     Every,

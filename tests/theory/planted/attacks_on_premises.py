@@ -11,6 +11,7 @@ from math import comb, prod
 from typing import Any
 
 import numpy as np
+from small_states import Memory, Pair
 
 from certibit.solvers.authoring import (
     Method,
@@ -22,12 +23,6 @@ from certibit.solvers.authoring import (
     total,
     where,
 )
-
-
-@dataclass(frozen=True)
-class Memory:
-    x: Any  # (1, d, R), the model
-    h: Any  # (n, d, R), the gradients there
 
 
 @dataclass(frozen=True)
@@ -332,12 +327,6 @@ HONEST: dict[str, Method] = {
     )(),
 }
 """Methods that are gradient descent."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    x: Any  # (1, d, R), the model
-    v: Any  # (1, d, R), which decays, and pushes the model
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from attacks_on_premises import Memory
+from small_states import Memory
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal

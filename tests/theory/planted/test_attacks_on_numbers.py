@@ -16,8 +16,9 @@ from attacks_on_numbers import (
     OfStart,
     TossedAtFirst,
 )
-from attacks_on_premises import Memory, Remembering
+from attacks_on_premises import Remembering
 from promises_of_attacks import CONVEX, NONCONVEX, N, contraction, slope
+from small_states import Memory
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Needs, masked, mean

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from small_states import Model
 from unstated import formulas, quadratic, unstated
 
 from certibit.data.errors import Refusal
@@ -149,11 +150,6 @@ def test_a_users_method(method, kept, points, gradients):
         right = multiple * view.grad_star
         np.testing.assert_allclose(getattr(star, name), right, atol=1e-12)
     assert all(np.max(np.abs(x)) < 1e-12 for x in invariants(method, star, view))
-
-
-@dataclass(frozen=True)
-class Model:
-    x: object
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from math import comb, prod
 from typing import Any
 
 import pytest
+from small_states import Model
 
 from certibit.solvers.authoring import Every, Method, Needs, copies, masked, total
 from certibit.solvers.authoring import mean as mean_of_clients
@@ -77,11 +78,6 @@ def test_coins_that_are_not_added_up_have_true_numbers(n):
     """A quadratic form of what they do is of degree 4 in the number of heads."""
     method, family = AverageOfHeads(0.05, 0.3, (0.9,) * n), FunctionClass(n, 1.0, 20.0)
     assert certify(method, family, potential="search").decrease <= slowest_decrease(method, family)
-
-
-@dataclass(frozen=True)
-class Model:
-    x: Any
 
 
 class SolvingByHeads(Method):
