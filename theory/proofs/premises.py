@@ -362,14 +362,14 @@ class Premises:
 
     def _require_same_rest(self) -> None:
         """Refuse a method that states another state at rest in floats than in rational numbers."""
-        made = []
+        made: list[tuple[list[Matrix], Drawn]] = []
         for exact, method in ((False, self.method), (True, self.exact)):
             plain, _ = self._world(cells_of_kinds(self.counts), exact=exact)
             star = method.fixed_point(Translated(plain, self.method))
             if star is None:
                 return
             vectors = [method.model(star), *_vectors(star)]
-            made.append(([plain.frame.rows(x) for x in vectors], ((),)))
+            made.append(([plain.frame.rows(x) for x in vectors], ([], [], [])))
         self._require_same(*made)
 
     def _rest(self, problem: Translated) -> Any:
