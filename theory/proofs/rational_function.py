@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from flint import fmpq_poly
 
+from certibit.data.errors import Refusal
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 from certibit.theory.worlds.opaque.letters import Opaque
 
@@ -53,12 +55,20 @@ class RationalFunction:
         return str(self.num) if self.den == _ONE else f"({self.num})/({self.den})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RationalFunction) and (self.num, self.den) == (
-            other.num,
-            other.den,
+        if isinstance(other, RationalFunction):
+            return bool(self.num == other.num and self.den == other.den)
+        if not isinstance(other, Real):
+            return False
+        if self.is_constant:
+            return self == RationalFunction.of(other)
+        raise Refusal(
+            f"{self} is compared with {other}, to which it is equal for some values of the unknown; "
+            "a proof for all of them needs a step that asks for none"
         )
 
     def __hash__(self) -> int:
+        if self.is_constant:
+            return hash(Fraction(int(self.num[0].p), int(self.num[0].q)))
         return hash((str(self.num), str(self.den)))
 
     def __bool__(self) -> bool:

@@ -114,6 +114,14 @@ def test_misfits_are_refused():
         replace(GRADIENT_DESCENT, method=lambda t: DIANA(1, 1)).verify()
 
 
+@pytest.mark.parametrize("asks", [lambda t: t == 5, lambda t: t in (5, 6), lambda t: t != 5])
+def test_a_method_that_is_another_at_one_step_has_no_proof_for_all(asks):
+    """The number of the step was no number, and so not 5: all steps seemed to be alike."""
+    method = {False: GD(1), True: GD(100)}
+    with pytest.raises(Refusal, match="is compared with 5, to which it is equal for some values"):
+        replace(GRADIENT_DESCENT, method=lambda t: method[asks(t)]).verify()
+
+
 @dataclass(frozen=True)
 class Squared(GD):
     """A step against the square of each entry of the gradient."""
