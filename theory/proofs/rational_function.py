@@ -62,7 +62,7 @@ class RationalFunction:
         if self.is_constant:
             return self == RationalFunction.of(other)
         raise Refusal(
-            f"{self} is compared with {other}, to which it is equal for some values of the unknown; "
+            f"{self} is compared with {other}, which it equals for some values of its unknown; "
             "a proof for all of them needs a step that asks for none"
         )
 

@@ -118,7 +118,7 @@ def test_misfits_are_refused():
 def test_a_method_that_is_another_at_one_step_has_no_proof_for_all(asks):
     """The number of the step was no number, and so not 5: all steps seemed to be alike."""
     method = {False: GD(1), True: GD(100)}
-    with pytest.raises(Refusal, match="is compared with 5, to which it is equal for some values"):
+    with pytest.raises(Refusal, match="is compared with 5, which it equals for some values"):
         replace(GRADIENT_DESCENT, method=lambda t: method[asks(t)]).verify()
 
 
