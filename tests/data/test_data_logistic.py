@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression as Independent
 
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
@@ -69,18 +68,6 @@ def test_mu_for_a_condition_number(make_dataset):
     assert problem.constants.kappa == pytest.approx(1e4, rel=1e-13)
     again = LogisticRegression.from_data(make_dataset(), 4, mu=problem.constants.mu)
     np.testing.assert_allclose(again.constants.L_i, problem.constants.L_i, rtol=1e-14)
-
-
-def test_solution_against_scikit_learn(make_dataset):
-    dataset = make_dataset(40, 5)
-    problem = LogisticRegression.from_data(dataset, 4, kappa=1e3)
-    independent = Independent(
-        solver="newton-cholesky",
-        C=1 / (40 * 2 * problem.ridge_g),
-        fit_intercept=False,
-        tol=1e-13,
-    ).fit(dataset.A.toarray(), dataset.b)
-    np.testing.assert_allclose(problem.x_star[0, :, 0], independent.coef_[0], rtol=1e-10)
 
 
 def test_storages_agree(make_dataset):

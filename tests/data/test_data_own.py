@@ -144,14 +144,6 @@ def test_heterogeneity_is_measured():
     assert lines[2] == f"class no: {ends} of a client's rows"
 
 
-def test_sorted_labels_are_more_heterogeneous_than_shuffled_ones():
-    spreads = [
-        heterogeneity(problem("breast-cancer@9", split=rule, mu=0.1)).at_start
-        for rule in ("similarity:100", "similarity:0")
-    ]
-    assert spreads[1] > 1.5 * spreads[0]
-
-
 @pytest.mark.parametrize(
     ("rows", "y", "choice", "sentence"),
     [

@@ -8,12 +8,12 @@ import pytest
 
 from certibit.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
 from certibit.data.problems.linear_model import LinearModel
-from certibit.data.problems.ridge_problem import mean_gradient
 from certibit.data.problems.selector import problem as select_problem
 from certibit.figures.text.tables import summary_of_parts
 from certibit.solvers.libraries import host, transfer
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.checks.problem.problems import problem_checks
 
 
 def points(problem, runs=3, seed=0, shared=False):
@@ -21,50 +21,9 @@ def points(problem, runs=3, seed=0, shared=False):
     return np.random.default_rng(seed).standard_normal(shape)
 
 
-def directions(d):
-    return np.eye(d)[None]
-
-
-def average(gradients):
-    return gradients.mean(axis=0, keepdims=True)
-
-
-def test_grad_is_the_slope_of_the_value(view):
-    x, h = points(view, 1, shared=True), 1e-6
-    slope = (view.value(x + h * directions(view.d)) - view.value(x - h * directions(view.d))) / (
-        2 * h
-    )
-    gradient = (average(view.grad(x)) + view.grad_g(x))[0, :, 0]
-    np.testing.assert_allclose(slope, gradient, rtol=1e-7, atol=1e-7)
-
-
-def test_hessian_is_the_slope_of_the_gradient(view):
-    x, h = points(view, 1, shared=True), 1e-6
-
-    def gradient(at):
-        return (average(view.grad(at)) + view.grad_g(at))[0]
-
-    steps = h * directions(view.d)
-    slope = (gradient(x + steps) - gradient(x - steps)) / (2 * h)
-    np.testing.assert_allclose(view.hessian(x), slope, rtol=1e-7, atol=1e-7)
-    v = points(view, 2, seed=5, shared=True)
-    np.testing.assert_allclose(
-        view.hessian_product(x, v)[0], view.hessian(x) @ v[0], rtol=1e-12, atol=1e-12
-    )
-
-
-def test_a_shared_point_is_the_same_point_for_all(view):
-    x = points(view, shared=True)
-    copies = np.broadcast_to(x, (view.n, view.d, 3)).copy()
-    np.testing.assert_allclose(view.grad(x), view.grad(copies), rtol=1e-13, atol=1e-13)
-
-
-def test_every_run_stands_alone(view):
-    x = points(view, 4)
-    together = view.grad(x)
-    for run in range(4):
-        alone = view.grad(x[:, :, run : run + 1].copy())
-        np.testing.assert_allclose(together[:, :, run : run + 1], alone, rtol=1e-12, atol=1e-13)
+def test_all_checks_hold(view):
+    """Of gradients, Hessians, gap, solution, constants, and of clients and runs alone."""
+    assert [str(verdict) for verdict in problem_checks(view) if not verdict.holds] == []
 
 
 def test_grad_leaves_its_argument_alone(view):
@@ -73,14 +32,6 @@ def test_grad_leaves_its_argument_alone(view):
     view.grad(x)
     view.gap(x[:1])
     np.testing.assert_array_equal(x, before)
-
-
-def test_the_solution_is_where_the_gradient_vanishes(view):
-    scale = view.constants.L * (1 + np.abs(view.x_star).max())
-    assert np.linalg.norm(mean_gradient(view, view.x_star)) < 1e-14 * scale
-    np.testing.assert_allclose(
-        average(view.grad_star), -view.grad_g(view.x_star), rtol=0, atol=1e-14 * scale
-    )
 
 
 def members(protocol):
@@ -109,12 +60,6 @@ def test_a_problem_is_told_in_a_line(view):
     assert repr(view) == f"{type(view).__name__}{line}{told})"
 
 
-def test_the_gap_is_the_value_above_the_minimum(view):
-    x = points(view, shared=True)
-    np.testing.assert_allclose(view.gap(x), view.value(x) - view.f_star, rtol=1e-10)
-    assert view.gap(view.x_star).tolist() == [0.0]
-
-
 def test_views_are_one_problem(problem):
     plain, composite = problem.plain, problem.composite
     x = points(problem, shared=True)
@@ -139,15 +84,6 @@ def test_the_composite_view_moves_a_quarter_of_mu(problem):
     np.testing.assert_allclose(composite.L_i, plain.L_i - plain.mu / 2, rtol=1e-14)
     np.testing.assert_allclose(composite.L_f, plain.L_f - plain.mu / 2, rtol=1e-14)
     assert problem.composite.ridge_g == composite.ridge
-
-
-def test_curvature_of_every_client_is_within_its_constants(view):
-    """Along random chords, mu |v|^2 <= <grad f_i(x + v) - grad f_i(x), v> <= L_i |v|^2."""
-    x, y = points(view, 50), points(view, 50, seed=1)
-    step = y - x
-    bends = ((view.grad(y) - view.grad(x)) * step).sum(axis=1) / (step * step).sum(axis=1)
-    assert (bends >= view.constants.mu * (1 - 1e-10)).all()
-    assert (bends <= view.constants.L_i[:, None] * (1 + 1e-10)).all()
 
 
 def test_constants_derived():

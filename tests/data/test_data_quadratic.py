@@ -34,19 +34,6 @@ def test_a_random_problem_is_its_seed():
     assert not np.allclose(first.H, other.H)
 
 
-def test_functions_and_centres():
-    problem = Quadratic.random(3, 4, seed=1)
-    x = np.random.default_rng(0).standard_normal((3, 4, 2))
-    expected = [
-        [H @ (x[i, :, r] - problem.c[i, :, 0]) for r in range(2)] for i, H in enumerate(problem.H)
-    ]
-    np.testing.assert_allclose(problem.grad(x), np.transpose(expected, (0, 2, 1)), rtol=1e-12)
-    point = x[:1, :, :1]
-    steps = (point - problem.c)[:, :, 0]
-    value = np.mean([s @ H @ s / 2 for s, H in zip(steps, problem.H, strict=True)])
-    np.testing.assert_allclose(problem.value(point)[0], value, rtol=1e-13)
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e-4, 1e-10, 1e-15])
 def test_gap_is_exact_on_integers(scale):
     """Integer matrices with an integer solution: the gap is a rational number."""

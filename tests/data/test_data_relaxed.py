@@ -40,6 +40,7 @@ from certibit.solvers.methods.agd import AGD
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.checks.problem.problems import problem_checks
 
 TILTS = [[2.0, 0.0], [-1.0, 1.5], [-1.0, -1.5]]
 
@@ -126,32 +127,8 @@ def test_points_may_differ_between_runs(runs):
 
 
 @each_problem
-def test_the_gradient_is_that_of_the_value(name):
-    problem = PROBLEMS[name]
-    x = sampled(problem, count=300)
-    for j in range(problem.d):
-        step = (
-            1e-6
-            * np.maximum(1, np.abs(x).max(axis=1, keepdims=True))
-            * np.eye(problem.d)[None, :, j, None]
-        )
-        ahead, behind = problem.value(x + step), problem.value(x - step)
-        slope = (ahead - behind) / (2 * step[0, j])
-        scale = 1 + np.abs(ahead) + np.linalg.norm(problem.grad(x).mean(axis=0), axis=0)
-        assert (np.abs(slope - problem.grad(x).mean(axis=0)[j]) <= 1e-7 * scale).all()
-
-
-@each_problem
-def test_the_gap_is_the_value_less_the_infimum(name):
-    problem = PROBLEMS[name]
-    x = sampled(problem, count=500)
-    gap, value = problem.gap(x), problem.value(x)
-    assert (gap >= -1e-9).all()
-    np.testing.assert_allclose(gap + problem.f_star, value, rtol=1e-9, atol=1e-9)
-    if np.isfinite(problem.x_star).all():
-        assert problem.gap(problem.x_star)[0] == pytest.approx(0, abs=1e-12)
-        scale = np.linalg.norm(problem.grad(problem.x_star), axis=1).max() + 1
-        assert np.linalg.norm(problem.grad(problem.x_star).mean(axis=0)) <= 1e-6 * scale
+def test_all_checks_of_a_problem_pass(name):
+    assert [str(verdict) for verdict in problem_checks(PROBLEMS[name]) if not verdict.holds] == []
 
 
 @pytest.mark.parametrize("name", [n for n in PROBLEMS if n not in FLAT and "robust" not in n])

@@ -1,8 +1,11 @@
 """Problems by one string."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from certibit.data.errors import Refusal
+from certibit.data.losses.losses import LeastSquares
 from certibit.data.problems.selector import problem
 
 
@@ -30,6 +33,16 @@ def test_quadratics(choice, mu, L):
     assert (made.constants.mu, made.constants.L, made.seed) == (mu, L, 7)
 
 
+@dataclass(frozen=True)
+class Dipping(LeastSquares):
+    """Negative near its target."""
+
+    name = "dipping"
+
+    def value(self, z, b):
+        return super().value(z, b) - 1
+
+
 @pytest.mark.parametrize(
     ("selector", "choice", "sentence"),
     [
@@ -47,9 +60,41 @@ def test_quadratics(choice, mu, L):
         ("quadratic:d=3@10", {"mu": 0.0}, "mu = 0 and L = 1.0; expected 0 < mu <= L_i"),
         ("quadratic:d=3@10", {"kappa": 0.5}, "mu = 1 and L = 0.5; expected 0 < mu <= L_i"),
         ("breast-cancer@9", {"kappa": "10"}, "kappa = '10' is no number; give such as kappa=1000"),
+        ("breast-cancer@9:nonconvex", {"kappa": 10.0}, "kappa = 10 of a nonconvex problem, whose "),
+        ("breast-cancer@9:nonconvex", {"mu": 1.0}, "mu = 1 of a nonconvex problem, whose mu is"),
+        ("breast-cancer@9", {"loss": "welsch:1", "kappa": 5.0}, "kappa = 5 of a nonconvex problem"),
+        ("breast-cancer@9:nonconvex=x", {}, "the problem 'breast-cancer@9:nonconvex=x' cannot be"),
+        ("breast-cancer@9:nonconvex=-1", {}, "lam = -1 is no weight of the nonconvex regulariser;"),
+        ("breast-cancer@9:nonconvex=0", {}, "lam = 0 with the convex loss logistic leaves a"),
+        ("breast-cancer@9:nonconvex=nan", {}, "lam = nan is no weight of the nonconvex regularise"),
+        ("breast-cancer@9:noncovex", {}, "the problem 'breast-cancer@9:noncovex' cannot be read"),
+        ("breast-cancer@9:nonconvex", {"nonconvex": 1.0}, "the problem 'breast-cancer@9:nonconvex"),
+        ("breast-cancer@9:nonconvex", {"loss": "multinomial"}, "the multinomial loss has no"),
+        ("breast-cancer@9:nonconvex", {"loss": "poisson"}, "the loss poisson is -"),
+        ("breast-cancer@9:nonconvex", {"loss": Dipping()}, "the loss dipping is -"),
+        ("breast-cancer@9", {"nonconvex": "1"}, "nonconvex = '1' is no number; give such as"),
+        ("breast-cancer@9:nonconvex", {"noise": True}, "noise = True is no number; give such as"),
+        ("quadratic:d=4@1:nonconvex", {}, "a nonconvex quadratic of 1 clients and 4 features"),
+        ("quadratic:d=1@3:nonconvex", {}, "a nonconvex quadratic of 3 clients and 1 features"),
+        ("quadratic:d=4@3:nonconvex=0", {}, "spread = 0 and kappa = 100; give spread > 0"),
+        ("quadratic:d=4@3:nonconvex=1e-5", {}, "no matrix has a negative eigenvalue; make a"),
+        ("quadratic:d=4@3:nonconvex", {"kappa": 5.0}, "kappa = 5 of a nonconvex problem, whose mu"),
+        ("quadratic:d=4@3:nonconvex", {"loss": "welsch:1"}, "a quadratic has no rows, so no loss"),
+        ("breast-cancer@9:batch=64", {}, "batch = 64 of clients that have 63 rows or more; give"),
+        ("breast-cancer@9:batch=0", {}, "batch = 0 of clients that have 63 rows or more; give a"),
+        ("breast-cancer@9:batch", {}, "the problem 'breast-cancer@9:batch' cannot be read"),
+        ("breast-cancer@9:batch=x", {}, "the problem 'breast-cancer@9:batch=x' cannot be read"),
+        ("breast-cancer@9:batch=4", {"batch": 4}, "the problem 'breast-cancer@9:batch=4' cannot"),
+        ("breast-cancer@9:replacement", {}, "the problem 'breast-cancer@9:replacement' cannot"),
+        ("breast-cancer@9", {"batch": "4"}, "batch = '4' is no number of rows; give such as"),
+        ("breast-cancer@9", {"batch": True}, "batch = True is no number of rows; give such as"),
+        ("breast-cancer@9:nonconvex:noise=1:batch=4", {}, "noise = 1 and mini-batches of one"),
+        ("breast-cancer@9:batch=4", {"loss": "multinomial"}, "breast-cancer@9 has no rows of one"),
+        ("quadratic:d=4@3:nonconvex:batch=4", {}, "quadratic:d=4@3:nonconvex has no rows of one"),
     ],
 )
 def test_refusals(selector, choice, sentence):
     with pytest.raises(Refusal) as refusal:
         problem(selector, download=False, **choice)
     assert str(refusal.value).startswith(sentence)
+    assert "\n" not in str(refusal.value)

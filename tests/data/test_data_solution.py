@@ -160,15 +160,6 @@ def test_what_is_known_of_the_error_of_a_solution(problem):
     assert 1e-6 * scale <= moved.x_star_error < 1e-6 * scale * 2 * problem.constants.kappa
 
 
-def test_a_solution_of_another_problem_is_not_believed(logistic, make_dataset, folder):
-    (path,) = folder.iterdir()
-    other = LogisticRegression.from_data(make_dataset(seed=2), 4, kappa=1e3)
-    save_arrays(path, {"x_star": other.x_star.ravel()})
-    with pytest.warns(UserWarning, match=r"the gradient at its point is not zero"):
-        again = cached_solution(logistic, minimiser)
-    np.testing.assert_array_equal(again, logistic.x_star)
-
-
 def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")

@@ -51,6 +51,7 @@ WRONG = {
         f"{name} {what.__name__}": lambda base, name=name, what=what: {name: what(name)}
         for name, what in product(("value", "slope"), (in_32_bits, as_if_in_32_bits))
     },
+    "curvature in_32_bits": lambda base: {"curvature": in_32_bits("curvature")},
     **{
         f"{name} writes into {place}": lambda base, n=name, p=place: {n: writing(n, p)}
         for name in ("value", "slope", "curvature")

@@ -1,6 +1,5 @@
 """Mini-batches: all batches of small clients, exact constants, boundaries, and planted faults."""
 
-from collections import Counter
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -8,20 +7,15 @@ import numpy as np
 import pytest
 
 from certibit import (
-    SGD,
-    Budget,
     LeastSquares,
     MiniBatch,
-    OutsideTheoremWarning,
     Refusal,
     plan,
     problem,
-    run,
     sampling_constants,
 )
-from certibit.data import batch_rows, mini_batch
-from certibit.data.batch_rows import GatheredRows, rows_of_batch
-from certibit.solvers.simulation.tape import Tape
+from certibit.data import mini_batch
+from certibit.data.batch_rows import rows_of_batch
 from certibit.theory.checks.problem.mini_batches import (
     batches_as_stated,
     batches_within_constants,
@@ -89,30 +83,6 @@ def test_all_rows_without_replacement_have_no_noise():
     np.testing.assert_allclose(drawn, solved.grad(POINTS), atol=1e-14)
 
 
-def test_batches_are_drawn_alike_on_another_array_library():
-    strict = pytest.importorskip("array_api_strict")
-    for law in LAWS:
-        solved = made("nonconvex", law)
-        uniforms = GENERATOR.random((3, law.numbers(solved), 6))
-        moved = replace(solved, weights=strict.asarray(solved.weights))
-        there = law.drawn(moved, strict.asarray(uniforms))
-        np.testing.assert_array_equal(np.asarray(there), law.drawn(solved, uniforms))
-
-
-@pytest.mark.parametrize("b", [1, 2, 3, 4])
-def test_few_rows_are_drawn_uniformly(monkeypatch, b):
-    """By enumeration of Floyd's choices: the clients have 4 and 5 rows."""
-    monkeypatch.setattr(mini_batch, "FLOYD", 0)
-    solved, law = made("nonconvex"), MiniBatch(b)
-    for i, m in enumerate(mini_batch.row_counts(solved)):
-        ends = np.arange(m - b + 1, m + 1)
-        choices = np.array(list(product(*map(range, ends))))
-        uniforms = np.stack([(choices / ends + 1e-9).T] * 3)
-        found = Counter(map(tuple, law.drawn(solved, uniforms)[i].T.tolist()))
-        assert set(found) == set(combinations(range(m), b))
-        assert len(set(found.values())) == 1
-
-
 def orthogonal(loss, law, rows=20, **more):
     """Return one client with rows of length 1 that are orthogonal; their bounds nearly hold."""
     return problem(np.eye(rows), np.ones(rows), clients=["a"] * rows, loss=loss, batch=law, **more)
@@ -169,107 +139,6 @@ def _divergences(solved, x, y):
     targets = getattr(solved, "targets", 1.0 + 0 * z)
     parts = loss.divergence(z, solved.rows.forward(x - y), targets)
     return np.sum(solved.row_weights * parts, axis=1)
-
-
-FAULTS = {
-    "without replacement as with": lambda: (
-        MiniBatch,
-        "kappa",
-        lambda law, solved: np.full(3, 1 / law.b),
-    ),
-    "multiples without m/b": lambda: (
-        mini_batch,
-        "rows_of_batch",
-        lambda rows, drawn, multiples: rows_of_batch(rows, drawn, multiples / multiples.max()),
-    ),
-    "the first rows always": lambda: (
-        MiniBatch,
-        "drawn",
-        lambda law, solved, u, right=MiniBatch.drawn: right(law, solved, np.sort(u, axis=1)),
-    ),
-    "targets of the rows before": lambda: (
-        GatheredRows,
-        "of",
-        lambda rows, values, right=GatheredRows.of: right(rows, np.roll(values, 1, axis=1)),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_planted_faults_are_caught(monkeypatch, name):
-    monkeypatch.setattr(batch_rows, "GATHERED", 0)
-    monkeypatch.setattr(batch_rows, "LEAST", 0)
-    assert batches_as_stated(made("nonconvex", MiniBatch(2))).holds
-    monkeypatch.setattr(*FAULTS[name]())
-    assert not batches_as_stated(made("nonconvex", MiniBatch(2))).holds
-
-
-def test_clients_draw_independently():
-    law, count = MiniBatch(2), 2000
-    solved = made("nonconvex", law)
-    uniforms = Tape.of(law, range(count)).uniforms(0, 3, law.numbers(solved))
-    error = law.gradient(solved, POINTS[..., :1], uniforms, solved.grad) - solved.grad(
-        POINTS[..., :1]
-    )
-    mean = np.mean(error, axis=0)
-    variance = np.mean(law.variance_at(solved, POINTS[..., :1])) / 3
-    assert np.mean(np.sum(mean**2, axis=0)) == pytest.approx(variance, rel=0.15)
-
-
-@pytest.mark.parametrize("name", BOUNDARIES)
-def test_constants_that_are_too_small_are_caught(monkeypatch, name):
-    solved, far = BOUNDARIES[name]
-    if far:
-        solved = replace(solved, start=np.full((1, 20, 1), far))
-    right = sampling_constants(solved)
-    smaller = replace(right, **{name: 0.9 * getattr(right, name)})
-    monkeypatch.setattr(
-        "certibit.theory.checks.problem.mini_batches.sampling_constants", lambda one: smaller
-    )
-    assert not batches_within_constants(solved).holds
-
-
-def test_gradients_are_counted_in_rows():
-    solved = problem("breast-cancer@9:nonconvex:batch=4")
-    trace = run(SGD(0.1), solved, seeds=2, budget=Budget(rounds=5))
-    assert trace.final("gradients").tolist() == [20.0, 20.0]
-    with pytest.warns(OutsideTheoremWarning, match="gradients are exact"):
-        other = run("gd", solved, seeds=1, budget=Budget(rounds=5))
-    assert other.final("gradients").tolist() == [20.0]
-
-
-def test_runs_depend_on_their_seed_alone():
-    solved = problem("breast-cancer@9:nonconvex:batch=4")
-    both = run(SGD(0.1), solved, seeds=[3, 5], budget=Budget(rounds=5))
-    alone = run(SGD(0.1), solved, seeds=[5], budget=Budget(rounds=5))
-    ends = both.final("squared_gradient")[1]
-    assert ends == pytest.approx(alone.final("squared_gradient")[0], rel=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("selector", "choice", "sentence"),
-    [
-        ("breast-cancer@9:batch=64", {}, "batch = 64 of clients that have 63 rows or more; give"),
-        ("breast-cancer@9:batch=0", {}, "batch = 0 of clients that have 63 rows or more; give a"),
-        ("breast-cancer@9:batch", {}, "the problem 'breast-cancer@9:batch' cannot be read"),
-        ("breast-cancer@9:batch=x", {}, "the problem 'breast-cancer@9:batch=x' cannot be read"),
-        ("breast-cancer@9:batch=4", {"batch": 4}, "the problem 'breast-cancer@9:batch=4' cannot"),
-        ("breast-cancer@9:replacement", {}, "the problem 'breast-cancer@9:replacement' cannot"),
-        ("breast-cancer@9", {"batch": "4"}, "batch = '4' is no number of rows; give such as"),
-        ("breast-cancer@9", {"batch": True}, "batch = True is no number of rows; give such as"),
-        ("breast-cancer@9:nonconvex:noise=1:batch=4", {}, "noise = 1 and mini-batches of one"),
-        ("breast-cancer@9:batch=4", {"loss": "multinomial"}, "breast-cancer@9 has no rows of one"),
-        ("quadratic:d=4@3:nonconvex:batch=4", {}, "quadratic:d=4@3:nonconvex has no rows of one"),
-    ],
-)
-def test_misfits_are_refused_in_a_sentence(selector, choice, sentence):
-    with pytest.raises(Refusal) as refusal:
-        problem(selector, download=False, **choice)
-    assert str(refusal.value).startswith(sentence)
-    assert "\n" not in str(refusal.value)
-
-
-WHOLE = {"by_cohort": False}
 
 
 def test_plans_of_mini_batches_are_refused():
