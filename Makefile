@@ -54,7 +54,6 @@ faults: .venv/installed-dev
 # What everything costs, as ratios, against the last time: docs/benchmark.md.
 bench: .venv/installed
 	OMP_NUM_THREADS=1 $(BIN)/python tests/benchmark/bench.py
-	OMP_NUM_THREADS=1 $(BIN)/python tests/benchmark/growth.py results/bench
 
 # One HTML page of everything in results/; what has not been run is named there.
 report: .venv/installed

@@ -1,4 +1,4 @@
-"""The benchmark: ``python tests/benchmark/bench.py [--quick] [--figures]``; see docs/benchmark.md.
+"""The benchmark: ``python tests/benchmark/bench.py [--quick]``; see docs/benchmark.md.
 
 It writes a record into results/bench and compares it with the last one there.
 """
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from figures_cost import COMMANDS, DEMO, figures
 from measurements import measured, tricks
 from ratios import Ratio, ratio_text, slower, slower_throughout, tables
 from record import Record, last
@@ -33,7 +32,6 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     names = [workload.problem for workload in WORKLOADS]
     parser = argparse.ArgumentParser(description="Measure what things cost, as ratios.")
     parser.add_argument("--quick", action="store_true", help="two problems, R = 1 and 16")
-    parser.add_argument("--figures", action="store_true", help="the figures too (long)")
     parser.add_argument("--problems", nargs="+", choices=names, metavar="PROBLEM", default=None)
     parser.add_argument("--seconds", type=float, help="for every ratio")
     parser.add_argument("--output", type=Path, default=Path("results/bench"), help="folder")
@@ -62,7 +60,6 @@ def main(words: Sequence[str] | None = None) -> Record:
         print(f"{time.strftime('%X')}  speed tricks", file=sys.stderr)
         for name in (name for name in TRICKS_ON if name in here):
             ratios += tricks(here[name][1], TRICKS_RUNS, 3 * seconds)
-        ratios += figures(COMMANDS if chosen.figures else () if chosen.quick else (DEMO,))
     before, record = last(chosen.output), Record.now(ratios, absent)
     path = record.write(chosen.output)
     print(tables(ratios))

@@ -4,13 +4,10 @@ import time
 from dataclasses import fields, replace
 from itertools import islice
 
-import bench
-import figures_cost
 import numpy as np
 import pytest
 from bare import bare_gradients
 from bench import comparison, main
-from figures_cost import COMMANDS
 from iterations import Iterations
 from measurements import GRADIENT, ITERATION, LOOP, MEMORY, MESSAGE, TRICK
 from memory import peak_arrays
@@ -54,20 +51,6 @@ def test_the_record_is_complete(record, folder):
     assert content["hardware"]["processor"]
     assert all(set(ratio) == {field.name for field in fields(Ratio)} for ratio in content["ratios"])
     assert last(folder) == record
-
-
-@pytest.mark.parametrize(
-    ("words", "made"),
-    [([], {"demo"}), (["--quick"], set()), (["--quick", "--figures"], set(COMMANDS))],
-)
-def test_the_demo_is_measured_and_figures_if_they_are_asked_for(words, made, tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(figures_cost, "_spent", lambda words: asked.append(words) or 1.0)
-    for name in ("measured", "tricks"):
-        monkeypatch.setattr(bench, name, lambda *arguments: [])
-    record = main([*words, "--problems", PROBLEM, "--output", str(tmp_path)])
-    assert {ratio.name for ratio in record.ratios} == made
-    assert asked == [COMMANDS[name] for name in COMMANDS if name in made]
 
 
 def test_a_record_of_another_version_is_told_and_set_aside(tmp_path):
