@@ -14,11 +14,8 @@ from certibit import CELGC, EPISODE, Refusal, RelaxedFunctions, certify_clipped
 from certibit.data.relaxed.families import Multiples, Tilted, stalemate
 from certibit.data.relaxed.shapes import Cosh, Extremal, Steep
 from certibit.solvers.clipping import ModelState
-from certibit.theory.relaxed import regimes, slope_parts
 from certibit.theory.relaxed.clipped_account import clipped_account
 from certibit.theory.relaxed.clipped_file import clipped_file
-from certibit.theory.relaxed.slope_parts import SlopeWorld
-from certibit.theory.worlds.opaque.exact_numbers import rational
 
 sys.path.append(str(Path(__file__).parents[3] / "docs"))
 import check_clipped
@@ -102,37 +99,6 @@ def test_where_celgc_does_not_move_it_has_no_certificate():
         certify_clipped(method, class_of(problem))
     with pytest.raises(Refusal):
         certify_clipped(CELGC(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 4, 0.0, 0.1, 2.0))
-
-
-def planted_line(self, one, clipped, plain):
-    """The mean of what is clipped as if all of it pointed along grad f(x)."""
-    right = SlopeWorld.own_clip(self, one, clipped, plain)
-    (found,) = right.own
-    return slope_parts.Parts({replace(found, toward=found.length): right.own[found]}, {})
-
-
-def test_clipped_vectors_that_all_point_along_the_gradient_are_refuted(monkeypatch):
-    """Planted: the line of their components without its fall; clients that differ refute it."""
-    monkeypatch.setattr(SlopeWorld, "own_clip", SlopeWorld.clip, raising=False)
-    monkeypatch.setattr(SlopeWorld, "clip", planted_line)
-    method, problem = CELGC(0.1, 0.1), Tilted.of(Cosh(), [[0.9], [-0.9]], 1.0)
-    proof = certify_clipped(method, replace(class_of(problem), L0=1.0))
-    fallen, slopes = decreases(method, problem, np.linspace(0.01, 1.0, 300).reshape(1, 1, -1))
-    assert (fallen < [proof.decrease(slope) for slope in slopes]).any()
-    monkeypatch.undo()
-    assert proof.verify() == -float("inf")
-
-
-def test_gradients_that_do_not_change_within_a_round_are_seen(monkeypatch):
-    """Planted: the change of gradients after a step is 0; the proof does not hold without it."""
-    monkeypatch.setattr(regimes, "exponential_above", lambda T: rational(1))
-    found = class_of(FAMILIES[0])
-    method = EPISODE(0.05, 0.05, 4)
-    proof = certify_clipped(method, found)
-    assert proof.verify() == proof.c
-    monkeypatch.undo()
-    assert proof.c > certify_clipped(method, found).c
-    assert proof.verify() == -float("inf")
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{m.name}-{m.I}-{m.eta}")

@@ -35,7 +35,6 @@ from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.proofs.positivity import Span, cuts_for, holds_with_cuts
 from certibit.theory.proofs.rational_function import RationalFunction
-from certibit.theory.relaxed import growth_bounds
 from certibit.theory.relaxed.certify_clipped import PARTS
 from certibit.theory.relaxed.clipped_account import attained_decrease, clipped_account
 from certibit.theory.relaxed.clipped_certificate import GrowthBound
@@ -305,29 +304,6 @@ def test_a_proof_with_a_fault_does_not_hold():
     )
     for fault in faults:
         assert fault.verify() == -float("inf"), fault
-
-
-def test_half_of_the_constant_is_caught(monkeypatch):
-    """Planted: Lemma 5 with B/2; the extremal function decreases less than is certified."""
-    method = ClippedSGD(0.002, 0.5)
-    functions = RelaxedFunctions(1.0, 1.0)
-    above = growth_bounds.exponential_above
-    monkeypatch.setattr(growth_bounds, "exponential_above", lambda T: (above(T) + 1) / 2)
-    proof = certify_clipped(method, functions, "lemma-5")
-    attained = attained_decrease(method, functions, proof.measure)
-    monkeypatch.undo()
-    assert certify_clipped(method, functions, "lemma-5").c < attained.c
-    assert proof.c > 0.78
-    assert proof.verify() == -float("inf")
-
-
-def test_a_wrong_sign_is_caught(monkeypatch):
-    """Planted: the growth in any direction with e^-T in the place of e^T."""
-    ratio = growth_bounds.largest_ratio
-    monkeypatch.setattr(growth_bounds, "largest_ratio", lambda top: ratio(-top))
-    method = ClippedSGD(0.69, 0.8)
-    with pytest.raises(ContradictionError, match="certified of"):
-        clipped_account(method, FUNCTIONS)
 
 
 @pytest.mark.parametrize("planted", ["greater is less", "always"])
