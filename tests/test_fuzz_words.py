@@ -10,18 +10,12 @@ import numpy as np
 import pytest
 from fuzzing import answer, generators, mutated
 
+from certibit import DIANA, Card, Compressor, GradSkip, Network, Quadratic, Refusal, compressor
 from certibit.cli import application, main
 from certibit.cli.words.plain_options import count
-from certibit.data.errors import Refusal
 from certibit.data.files.splits import split
 from certibit.data.problems import selector
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gradskip import GradSkip
-from certibit.solvers.network import Network, network_named
-from certibit.theory.card import Card
+from certibit.solvers.network import network_named
 from certibit.theory.catalogue.from_file import find_card, read_settings
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)

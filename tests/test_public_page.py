@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import certibit
+from certibit import CARDS, Method
 from certibit.solvers import authoring
-from certibit.solvers.method import Method
-from certibit.theory.catalogue.catalogue import CARDS
 
 PAGE = ast.parse(Path(certibit.__file__).read_text(encoding="utf-8"))
 TYPED = next(node for node in PAGE.body if isinstance(node, ast.If))

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from certibit import SGD
-from certibit.solvers.authoring import mean
+from certibit import SGD, mean
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit import NonconvexQuadratic, compare, plan
+from certibit import NonconvexQuadratic, Refusal, compare, plan, problem
 from certibit.cli import main
-from certibit.data.errors import Refusal
 from certibit.data.problems import solution
 from certibit.data.problems.ridge_problem import mean_gradient
-from certibit.data.problems.selector import problem
 from certibit.estimator import FederatedLogisticRegression
 
 GENERATOR = np.random.default_rng(5)

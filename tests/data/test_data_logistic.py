@@ -7,13 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
+from certibit import LogisticRegression, Refusal, load
 from certibit.data.files.dataset import Dataset
-from certibit.data.files.libsvm import load
 from certibit.data.files.splits import split
 from certibit.data.losses.logistic_loss import logistic_divergence
 from certibit.data.problems import rows
-from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.libraries import transfer
 

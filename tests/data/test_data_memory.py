@@ -8,11 +8,9 @@ import psutil
 import pytest
 import scipy.sparse
 
+from certibit import Quadratic, Refusal, problem
 from certibit.data import memory as module
-from certibit.data.errors import Refusal
 from certibit.data.memory import memory, require_memory
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
 from certibit.data.relaxed.families import tilted_wells
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
 from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
+from certibit import NonconvexQuadratic, Problem, Refusal, Welsch, problem
 from certibit.data.files.own_data import own_data
-from certibit.data.losses.robust_losses import Welsch
-from certibit.data.problem import Problem, is_strongly_convex
-from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
-from certibit.data.problems.selector import problem, strongly_convex_problem
+from certibit.data.problem import is_strongly_convex
+from certibit.data.problems.selector import strongly_convex_problem
 from certibit.theory.checks.problem.problems import problem_checks
 
 GENERATOR = np.random.default_rng(5)

@@ -6,13 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from certibit.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
-from certibit.data.problems.linear_model import LinearModel
+from certibit import GD, Constants, Experiment, LinearModel, StronglyConvexProblem
+from certibit.data.problem import is_strongly_convex
 from certibit.data.problems.selector import problem as select_problem
 from certibit.figures.text.tables import summary_of_parts
 from certibit.solvers.libraries import host, transfer
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.checks.problem.problems import problem_checks
 
 

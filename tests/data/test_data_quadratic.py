@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
+from certibit import Quadratic, Refusal
 
 
 @pytest.mark.parametrize("shared", [False, True])

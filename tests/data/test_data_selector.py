@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.losses.losses import LeastSquares
-from certibit.data.problems.selector import problem
+from certibit import LeastSquares, Refusal, problem
 
 
 def test_bundled_set():

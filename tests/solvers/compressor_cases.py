@@ -6,11 +6,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.errors import Refusal
+from certibit import Compressor, Refusal, compressor
 from certibit.solvers.backend import round_power_of_two
-from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.natural import random_bits
-from certibit.solvers.compressors.selector import compressor
 
 UNBIASED = [
     "identity",

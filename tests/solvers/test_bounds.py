@@ -6,12 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from certibit import Budget, Quadratic, Refusal, compressor, parameters, run
+from certibit import Budget, Quadratic, Refusal, compressor, compressor_checks, parameters, run
 from certibit.solvers.backend import gather, scatter
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.fast.messages import received
 from certibit.solvers.registry import use_extensions
-from certibit.theory.checks.compressor.compression import compressor_checks
 
 N, D, K, RUNS = 4, 6, 2, 3
 WRONG = [D, -1, -D - 1, 10**9, 2**62, -(2**63)]

@@ -1,10 +1,6 @@
 """Runs that are stopped and gone on with are, bit for bit, runs that were never stopped."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -313,53 +309,3 @@ def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     simulate(EXPERIMENT, checkpoint=Slow(tmp_path / "trace.npz", {}), seeds=1,
              budget=Budget(rounds=1600))  # fmt: skip
     assert Slow.written == 1 + 3 + 1  # after 2 s, then each 50 s of 160, and the end
-
-
-SWEEP = """
-import os
-import signal
-import sys
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.store import store
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.runs.checkpoint import Checkpoint
-from certibit.solvers.simulation.experiment import Experiment
-
-class Killed(Checkpoint):
-    written = 0
-
-    def write_if_due(self, batch, carried):
-        if carried.iteration.max() % 1000 == 0:
-            self.write(batch, carried)
-
-    def write(self, batch, carried):
-        super().write(batch, carried)
-        Killed.written += 1
-        if Killed.written == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-store.Checkpoint = Killed
-problem = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
-for gamma in (1e-7, 1e-6):
-    store.Store(sys.argv[1]).trace(
-        Experiment.of(GD(gamma), problem), seeds=2, budget=Budget(iterations=2500)
-    )
-"""
-
-
-@pytest.mark.long
-@pytest.mark.skipif(os.name != "posix", reason="kills")
-def test_a_sweep_that_is_killed_all_the_time_ends(tmp_path):
-    """Each time, it is killed when it has written twice: a curve takes three writings at least."""
-    codes, budget = [], Budget(iterations=2500)
-    while not codes or codes[-1] != 0:
-        assert len(codes) < 12
-        run = subprocess.run([sys.executable, "-c", SWEEP, str(tmp_path)], check=False)
-        codes.append(run.returncode)
-    assert set(codes[:-1]) == {-signal.SIGKILL}
-    assert len(list(tmp_path.iterdir())) == 2
-    for gamma in (1e-7, 1e-6):
-        experiment = Experiment.of(GD(gamma), QUADRATIC)
-        kept = Store(tmp_path).find(experiment, seeds=2, budget=budget)
-        assert_equal(kept, simulate(experiment, seeds=2, budget=budget))

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.solvers.compressors.selector import compressor
+from certibit import Refusal, compressor
 
 
 def compressed(name, x):

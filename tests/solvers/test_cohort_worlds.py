@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 from test_cohorts import assert_close, fitted
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
+from certibit import METHODS, Budget, Experiment, Quadratic, Record, compressor, problem, run
 from certibit.solvers.cohorts.client_streams import ClientStreams
 from certibit.solvers.cohorts.crowd import Crowd
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, STOCHASTIC
-from certibit.theory.catalogue.covered_run import run
+from certibit.theory.catalogue.catalogue import CLIPPING, STOCHASTIC
 
 NOISY = {
     "noise": "quadratic:d=5@7:nonconvex:noise=0.1",

@@ -16,20 +16,15 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import CASES, LIBRARIES, PROBLEMS, fitted, simulate
 
-from certibit.data.noise import Ball, Rademacher, Uniform
-from certibit.data.relaxed.polynomials import Quartics
+from certibit import EPISODE, GD, Budget, Quartics, Record, Uniform, compressor, parameters
+from certibit.data.noise import Ball, Rademacher
 from certibit.solvers import libraries, local_solve
-from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.device.device_runs import DeviceStreams
-from certibit.solvers.methods.episode import EPISODE
-from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs import engine, loop
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.simulation import philox
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.philox import uniform_numbers
 from certibit.solvers.simulation.randomness import Streams, generator, key
-from certibit.theory.catalogue.catalogue import parameters
 
 DEVICE = array_api_strict.Device("device1")
 EXACT = {"rtol": 1e-9, "atol": 1e-300}

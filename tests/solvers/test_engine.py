@@ -10,11 +10,9 @@ from worlds import recorded_run, simulate, world_of
 
 from certibit.data.problem import Constants
 from certibit.data.problems.quadratic import Quadratic
-from certibit.data.relaxed.families import crossed_cosh
 from certibit.solvers.backend import mean
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Every, Method, Needs
-from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs import engine
 from certibit.solvers.runs.budget import Budget, Record
@@ -29,20 +27,6 @@ from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 
 RAND_2 = compressor("rand-k:2")
-
-
-def test_gradient_descent_is_the_recursion_written_out(problem):
-    gamma, rounds = 0.03, 17
-    trace = simulate(GD(gamma), problem, seeds=1, budget=Budget(rounds=rounds), record=Record(1, 1))
-    x = np.zeros((1, 5, 1))
-    for row in range(rounds + 1):
-        assert trace.columns["distance"][row] == pytest.approx(
-            np.sum((x - problem.x_star) ** 2), rel=1e-12
-        )
-        x = x - gamma * problem.grad(x).mean(axis=0, keepdims=True)
-    np.testing.assert_array_equal(trace.columns["uplink_bits"], 32 * 5 * np.arange(rounds + 1))
-    np.testing.assert_array_equal(trace.columns["downlink_bits"], 32 * 5 * np.arange(rounds + 1))
-    np.testing.assert_array_equal(trace.columns["gradients"], np.arange(rounds + 1))
 
 
 class Own:
@@ -183,20 +167,6 @@ def test_a_lyapunov_function_is_recorded_only_if_it_is_given(problem, locodl):
     assert np.isfinite(given.columns["lyapunov"]).all()
 
 
-def test_the_squared_gradient_is_that_of_the_mean_at_the_model(problem):
-    relaxed = crossed_cosh(2.0)
-    experiment = Experiment.of(ClippedSGD(0.02, 0.08), relaxed)
-    trace = engine.simulate(experiment, seeds=1, budget=Budget(rounds=9), record=Record(1, 1))
-    expected = [
-        np.sum(relaxed.grad(s.x).mean(axis=0) ** 2)
-        for s in world_of(experiment, seeds=(0,)).walk(9)
-    ]
-    np.testing.assert_allclose(trace.columns["squared_gradient"], expected, rtol=1e-12)
-    assert expected[-1] < expected[0]
-    convex = simulate(GD(0.01), problem, seeds=1, budget=Budget(rounds=2))
-    assert np.isnan(convex.columns["squared_gradient"]).all()
-
-
 def test_divergence_is_recorded_not_raised(problem):
     trace = simulate(GD(gamma=5.0), problem, seeds=2, budget=Budget(rounds=10_000))
     assert trace.ending == ("diverged", "diverged")
@@ -209,17 +179,6 @@ def test_a_diverging_run_does_not_disturb_the_others(problem, locodl):
     trace = simulate(hasty, problem, RAND_2, seeds=5, budget=Budget(rounds=3000, gap=1e-9))
     for run_number, ending in enumerate(trace.ending):
         assert (ending == "diverged") == (not np.isfinite(trace.run(run_number)["gap"][-1]))
-
-
-def test_one_point_for_each_run_and_progress_reaches_one(problem, locodl):
-    told = []
-    trace = simulate(
-        locodl, problem, RAND_2, seeds=3, budget=Budget(rounds=50), progress=told.append
-    )
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-    assert sorted(set(trace.columns["run"])) == [0, 1, 2]
-    assert (np.diff(trace.columns["run"]) >= 0).all()
 
 
 def test_progress_is_that_of_the_slowest_run(problem, locodl):

@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from worlds import simulate, world
 
-from certibit.data.problems.quadratic import Quadratic
+from certibit import CARDS, Budget, Clip21, NormalisedEF21, Quadratic, Quartics, compressor
 from certibit.data.relaxed.families import crossed_cosh
-from certibit.data.relaxed.polynomials import Quartics
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.clip21 import Clip21
-from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
-from certibit.solvers.runs.budget import Budget, Record
-from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.checks.method.conduct import identities
 
 UNLIKE = Quadratic.random(4, 3, mu=1.0, L=10.0, seed=1)
@@ -57,16 +51,6 @@ def test_clip21_clips_for_a_while_only_and_ends_at_the_solution():
     assert not clipped[200:].any()
     np.testing.assert_allclose(walked[-1].x, UNLIKE.x_star + 0 * walked[-1].x, atol=1e-6)
     np.testing.assert_allclose(walked[-1].g, UNLIKE.grad_star + 0 * walked[-1].g, atol=1e-5)
-
-
-@pytest.mark.parametrize("method", [Clip21(0.01, 1.0), NormalisedEF21(0.02)], ids=repr)
-def test_wire_is_the_simulation_up_to_rounding(method):
-    options = {"seeds": 2, "budget": Budget(rounds=6), "record": Record(1.0, 1)}
-    problem = crossed_cosh(2.0)
-    simulated, wired = (simulate(method, problem, wire=wire, **options) for wire in (False, True))
-    for column in ("rounds", "synchronisations", "uplink_bits", "downlink_bits", "gradients"):
-        np.testing.assert_array_equal(simulated.columns[column], wired.columns[column])
-    np.testing.assert_allclose(wired.columns["gap"], simulated.columns["gap"], rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", [Clip21(0.01, 1.0), NormalisedEF21(0.02)], ids=repr)

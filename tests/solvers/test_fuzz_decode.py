@@ -11,9 +11,8 @@ import pytest
 from compressor_cases import ALL, serves
 from fuzzing import answer, generators
 
-from certibit.data.errors import Refusal
+from certibit import Refusal, compressor
 from certibit.solvers.compressors import wire
-from certibit.solvers.compressors.selector import compressor
 
 CLIENTS, RUNS = 20, 10
 

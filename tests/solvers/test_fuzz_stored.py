@@ -10,21 +10,16 @@ import numpy as np
 import pytest
 from fuzzing import TIMES, answer, flipped, generators, mutated
 
-from certibit.data.errors import DamagedFileError
+from certibit import GD, Budget, DamagedFileError, Experiment, Quadratic, Trace
 from certibit.data.files.archive import load_arrays
 from certibit.data.problems import solution as solution_module
-from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.ridge_problem import mean_gradient
 from certibit.data.problems.solution import cached_solution
-from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs import checkpoint as checkpoint_module
 from certibit.solvers.runs import trace as trace_module
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.trace import Trace
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)

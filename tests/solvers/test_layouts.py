@@ -6,10 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit import EF21, Budget, Quadratic, run
-from certibit.data.errors import Refusal
+from certibit import EF21, Budget, Float32, Index, Layout, Level, Quadratic, Refusal, Shared, run
 from certibit.solvers.compressors.selection import TopK
-from certibit.solvers.compressors.wire import Float32, Index, Layout, Level, Shared
 
 D = 5
 

@@ -8,13 +8,11 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import LIBRARIES, PROBLEMS, simulate, world
 
-from certibit.data.errors import Refusal
-from certibit.solvers.compressors.selector import compressor
+from certibit import Budget, Refusal, compressor
 from certibit.solvers.deep import demo, diloco, sparseloco
 from certibit.solvers.deep.demo import DeMo
 from certibit.solvers.deep.diloco import DiLoCo
 from certibit.solvers.deep.sparseloco import SparseLoCo
-from certibit.solvers.runs.budget import Budget
 
 ADAMW = {"beta_1": 0.8, "beta_2": 0.95, "weight_decay": 0.1, "epsilon": 1e-3}
 SENT = compressor("chunked:4(dct(top-k:1))")

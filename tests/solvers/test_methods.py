@@ -7,13 +7,12 @@ import pytest
 from comparisons import assert_same_columns, assert_same_spending, assert_same_state
 from worlds import CASES, COMPRESSORS, LIBRARIES, Case, fitted, world_of
 
+from certibit import METHODS, Budget, Record
 from certibit.solvers.libraries import host
 from certibit.solvers.registry import use_extensions
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.iteration import advance, world_of_runs
 from certibit.solvers.state import each
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.channel.walk import difference, size
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants

@@ -5,8 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from certibit import GD, Budget, Quadratic, Trace, compare, run
-from certibit.data.errors import DamagedFileError, Refusal
+from certibit import GD, Budget, DamagedFileError, Quadratic, Refusal, Trace, compare, run
 
 NEGATIVE = r"f - f\* is -.*negative"
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from certibit import Budget, Network, Quadratic, Trace, run
+from certibit import Budget, Network, Quadratic, Refusal, Trace, run
 from certibit.cli import main
-from certibit.data.errors import Refusal
 from certibit.solvers.network import network_named
 
 PROBLEM = Quadratic.random(2, 4, mu=1.0, L=10.0)

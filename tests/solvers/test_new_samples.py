@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from comparisons import assert_same_columns
 
-from certibit import CARDS, SCAFFOLD, SGD, LocalSGD, Scaffnew, Setting
+from certibit import CARDS, SCAFFOLD, SGD, Scaffnew, Setting
 from certibit.data.errors import Refusal
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.noise import Rademacher, Uniform
@@ -283,25 +283,3 @@ def test_all_rows_are_no_sample():
     assert not theorem.unmet(method, Setting.of(method, solved))
     again = problem("breast-cancer@9:batch=63:replacement")
     assert theorem.unmet(method, Setting.of(method, again))
-
-
-@pytest.mark.long(keep=1)
-@pytest.mark.parametrize("n", [1, 2])
-def test_samples_of_a_round_are_independent(n):
-    """All signs of slots and clients occur: one round of local SGD on f_i = x^2/2 shows them.
-
-    x+ = 8/27 x - (sigma/3) (the mean of the sums of s_ik (2/3)^(2 - k)); no two of their sums
-    are equal. That one of 64 is missed in 2048 runs has probability 1e-12.
-    """
-    flat = Quadratic.from_arrays(np.ones((n, 1, 1)), np.zeros((n, 1)))
-    solved = replace(flat, noise=Rademacher(1.0))
-    experiment = Experiment.of(LocalSGD(1 / 3, 3), solved)
-    trace = simulate(experiment, seeds=2048, budget=Budget(rounds=1))
-    signs = np.array(list(product([-1.0, 1.0], repeat=3)))
-    sums = signs @ [4 / 9, 2 / 3, 1.0] / 3
-    ends = [np.mean(each) for each in product(sums, repeat=n)]
-    found = np.sqrt(trace.final("distance"))
-    expected = np.unique(np.round(np.abs(ends), 9))
-    assert np.array_equal(np.unique(np.round(found, 9)), expected)
-    variance = 1 / 9 * (1 + 4 / 9 + 16 / 81) / n
-    assert np.mean(found**2) == pytest.approx(variance, rel=0.1)

@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from certibit import Budget, Quadratic, Record, compare, compressor, parameters, problem
+from certibit import Budget, Experiment, Quadratic, Record, compare, compressor, parameters, problem
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.passages import Passages
-from certibit.solvers.simulation.experiment import Experiment
 
 PROBLEMS = {
     "quadratic": lambda: Quadratic.random(3, 6, mu=1.0, L=30.0),

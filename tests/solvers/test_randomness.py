@@ -41,9 +41,3 @@ def test_shape_is_rows_columns_runs():
     assert drawn.shape == (4, 5, 2)
     np.testing.assert_array_equal(drawn[:, :, 0].ravel(), numbers(3, 20, "mask"))
     np.testing.assert_array_equal(drawn[:, :, 1].ravel(), numbers(1, 20, "mask"))
-
-
-def test_a_stream_looks_uniform():
-    """Mean of 10^6 numbers within 5 standard deviations: false alarm below 6e-7."""
-    drawn = numbers(0, 1_000_000)
-    assert abs(drawn.mean() - 0.5) < 5 * np.sqrt(1 / 12 / drawn.size)

@@ -16,36 +16,11 @@ from certibit.solvers.simulation.iteration import world_of_runs
 from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
-RUNS = 64
-"""So many that vectors are large: gradients and messages are compiled."""
-CASES = [
-    ("gd", None),
-    ("scaffnew", None),
-    ("locodl", "rand-k:2+natural"),
-    ("diana", "natural"),
-    ("adiana", "l1"),
-    ("ef21", "top-k:1"),
-    ("5gcs-cc", "rand-k:2"),
-]
 
 
 def experiment_of(name, selector):
     sent = compressor(selector) if selector else None
     return Experiment.of(METHODS[name].parameters(PROBLEM, sent), PROBLEM, sent)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("runs", [3, RUNS])
-@pytest.mark.parametrize(("name", "selector"), CASES)
-def test_runs_without_extensions_are_the_same(name, selector, runs, monkeypatch):
-    options = {"seeds": runs, "budget": Budget(iterations=40), "keep_model": True}
-    fast = simulate(experiment_of(name, selector), **options)
-    monkeypatch.setenv("CERTIBIT_FAST", "0")
-    plain = simulate(experiment_of(name, selector), **options)
-    np.testing.assert_allclose(fast.x, plain.x, rtol=1e-10, atol=1e-13)
-    for column in ("iteration", "rounds", "uplink_bits", "downlink_bits", "gradients"):
-        np.testing.assert_array_equal(fast.columns[column], plain.columns[column])
-    np.testing.assert_allclose(fast.columns["gap"], plain.columns["gap"], rtol=1e-9, atol=1e-16)
 
 
 WITHOUT = """

@@ -60,12 +60,6 @@ def test_models_are_saved(tmp_path):
     assert len(paths) == 2
 
 
-def test_a_budget_of_gradients():
-    trace = run(METHOD, PROBLEM, seeds=2, budget=Budget(gradients=7))
-    assert trace.ending == ("gradients",) * 2
-    assert trace.final("gradients").tolist() == [7, 7]
-
-
 def test_a_budget_of_seconds_ends_and_is_not_kept(tmp_path):
     budget = Budget(seconds=1e-9)
     trace = Store(tmp_path).trace(Experiment.of(METHOD, PROBLEM), seeds=1, budget=budget)

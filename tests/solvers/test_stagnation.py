@@ -3,13 +3,9 @@
 import pytest
 from worlds import simulate
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.compressed_gd import CompressedGD
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit import GD, SCAFFOLD, Budget, CompressedGD, Quadratic, compressor
 from certibit.solvers.runs import budget as budgets
-from certibit.solvers.runs.budget import PROGRESS, STAGNANT_SHARE, Budget
+from certibit.solvers.runs.budget import PROGRESS, STAGNANT_SHARE
 
 PATIENCE = 500
 PROBLEM = Quadratic.random(3, 5, mu=1.0, L=4.0, seed=1)

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
+from certibit import DIANA, EF21PDIANA, Experiment, Quadratic, Refusal, compressor
 from certibit.solvers.compressors.two_way import downward, upward
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.ef21p_diana import EF21PDIANA
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = Quadratic.random(3, 6, mu=1.0, L=10.0)

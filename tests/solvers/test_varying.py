@@ -78,15 +78,6 @@ def test_the_first_step_is_gradient_descent_and_later_ones_are_not():
     assert grown[3] < plain[3]
 
 
-def test_growing_momentum_is_faster_than_what_it_is_made_of():
-    flat = certibit.problem("breast-cancer@9", kappa=1e7)
-    gaps = {
-        name: certibit.run(name, flat, seeds=1, budget=Budget(rounds=400)).final("gap")[0]
-        for name in ("nesterov", "agd", "gd")
-    }
-    assert gaps["nesterov"] < min(gaps["agd"], gaps["gd"]) / 3
-
-
 def test_no_step_is_taken_without_its_number():
     """What is certified of the first step is no promise about the others."""
     functions = FunctionClass(3, 0.0, 1.0)

@@ -4,11 +4,10 @@ import subprocess
 
 from user_project import OPTIONS
 
+from certibit import GD, Experiment
 from certibit.data.problems.selector import problem as select_problem
-from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.origin import commit
-from certibit.solvers.simulation.experiment import Experiment
 
 
 def test_the_origin_stands_in_the_trace(store, monkeypatch):

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from user_project import OPTIONS, QUADRATIC, TOY, made
 
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.simulation.experiment import Experiment
+from certibit import GD, Experiment
 from certibit.solvers.store.program_text import NoSourceError, NotKeptWarning
 
 PRINTED = """

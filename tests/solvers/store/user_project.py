@@ -5,13 +5,9 @@ import textwrap
 from dataclasses import fields
 from pathlib import Path
 
+from certibit import DIANA, Budget, Experiment, Quadratic, parameters
 from certibit.data.own.own_file import load_file
-from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import parameters
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}
 QUADRATIC = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)

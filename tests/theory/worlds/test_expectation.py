@@ -4,21 +4,16 @@ import numpy as np
 import pytest
 from worlds import CASES, Case, fitted, world
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.simulation.experiment import Experiment
+from certibit import METHODS, Experiment, Quadratic, Refusal, Setting, compressor, one_step
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.potential import value
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.linear_maps import LinearChannel
 from certibit.theory.worlds.outcomes import outcomes
-from certibit.theory.worlds.probing import _coefficients, one_step
+from certibit.theory.worlds.probing import _coefficients
 
 ENUMERABLE = {"unbiased": ["rand-k:1", "rand-k:1@shared"], "contractive": ["scaled(rand-k:1)"]}
 

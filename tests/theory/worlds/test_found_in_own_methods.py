@@ -7,11 +7,7 @@ import pytest
 from small_states import Model
 from unstated import formulas, quadratic, unstated
 
-from certibit.data.errors import Refusal
-from certibit.solvers.backend import copies, mean, total
-from certibit.solvers.method import Every, Method, Needs, WithProbability
-from certibit.solvers.methods.celgc import CELGC
-from certibit.solvers.methods.gd import GD
+from certibit import CELGC, GD, Every, Method, Needs, Refusal, WithProbability, copies, mean, total
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 

@@ -9,13 +9,10 @@ from typing import Any
 import pytest
 from small_states import Model
 
-from certibit.solvers.authoring import Every, Method, Needs, copies, masked, total
+from certibit import Every, FunctionClass, GradSkip, Method, Needs, certify, copies, masked, total
 from certibit.solvers.authoring import mean as mean_of_clients
 from certibit.solvers.local_solve import minimise
-from certibit.solvers.methods.gradskip import GradSkip
-from certibit.theory.certificates.certify import certify
 from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.heads import numbers_of_heads
 from certibit.theory.worlds.orbits import orbits
 

@@ -6,17 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
+from certibit import METHODS, TAMUNA, FunctionClass, Method, Quadratic, Refusal, parameters
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.method import Method
-from certibit.solvers.methods.tamuna import TAMUNA
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.theory.catalogue.catalogue import METHODS, parameters
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.worlds.fixed_points import fixed_point

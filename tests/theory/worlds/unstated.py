@@ -4,8 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.method import Method
+from certibit import Method, Quadratic
 from certibit.theory.worlds.generic import Subject
 from certibit.theory.worlds.invariants import relations
 
