@@ -7,8 +7,6 @@ import pytest
 from test_cohorts import assert_close, fitted
 
 from certibit import METHODS, Budget, Experiment, Quadratic, Record, compressor, problem, run
-from certibit.solvers.cohorts.client_streams import ClientStreams
-from certibit.solvers.cohorts.crowd import Crowd
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.catalogue import CLIPPING, STOCHASTIC
 
@@ -62,39 +60,3 @@ def test_lyapunov_functions_are_those_of_all_clients(name):
     np.testing.assert_allclose(
         found.columns["lyapunov"], expected.columns["lyapunov"], rtol=1e-9, atol=1e-12
     )
-
-
-def fault_in_noise(patch):
-    """Clients have the samples of the first ones."""
-    right = ClientStreams.of_clients
-    patch.setattr(
-        ClientStreams,
-        "of_clients",
-        lambda *asked: lambda clients: right(*asked)(np.arange(len(clients))),
-    )
-
-
-def fault_in_sums(patch):
-    """The last client is left out."""
-    right = Crowd.total
-    patch.setattr(Crowd, "total", lambda self, rows: right(self, rows[: len(rows) - 1 or 1]))
-
-
-@pytest.mark.parametrize(
-    ("fault", "test"),
-    [
-        (fault_in_noise, "noise"),
-        (fault_in_sums, "sums"),
-    ],
-)
-def test_planted_faults_are_seen(fault, test, monkeypatch):
-    episode = CLIPPING["episode"].method(eta=0.05, gamma=0.1, I=3, S=4)
-    arguments = {
-        "noise": (test_stochastic_gradients_are_those_of_all_clients, episode, None, "rows"),
-        "sums": (test_lyapunov_functions_are_those_of_all_clients, "scaffold"),
-    }
-    check, *given = arguments[test]
-    check(*given)
-    fault(monkeypatch)
-    with pytest.raises(AssertionError):
-        check(*given)

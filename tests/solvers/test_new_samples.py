@@ -19,7 +19,6 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance
-from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.simulation.tape import Tape
 from certibit.theory.checks.channel.walk import Wrapped, with_pace
@@ -138,37 +137,6 @@ def test_every_world_draws_the_same(world, name, kind):
     found = simulate(experiment, **{world: WORLDS[world]}, **options)
     expected = simulate(experiment, **options)
     assert_same_columns(found.columns, expected.columns, rtol=1e-8, atol=1e-12)
-
-
-def exact_once(drawn):
-    """Forget the noise of the first gradient."""
-
-    def planted(self, sample):
-        found = drawn(self, sample)
-        first = self.tape.streams.drawn[f"noise {UNNAMED}"][0] == found[..., 0].size
-        return None if first else found
-
-    return planted
-
-
-def same_twice(drawn):
-    """Give every sample twice."""
-
-    def planted(self, sample):
-        if "kept" in vars(self):
-            return vars(self).pop("kept")
-        return vars(self).setdefault("kept", drawn(self, sample))
-
-    return planted
-
-
-@pytest.mark.parametrize("fault", [exact_once, same_twice])
-@pytest.mark.parametrize("name", ["gd", "diana", "ef21", "scaffold"])
-def test_an_oracle_that_forgets_a_sample_is_seen(name, fault, monkeypatch):
-    experiment = experiment_of(name, "noise")
-    assert all_new(noted(experiment))
-    monkeypatch.setattr(Oracle, "drawn", fault(Oracle.drawn))
-    assert not all_new(noted(experiment))
 
 
 @pytest.mark.parametrize("law", [MiniBatch(1, True), Uniform(0.3), Rademacher(0.3)], ids=str)

@@ -29,18 +29,6 @@ def as_formula(y, g, m):
     return y - STEP * (g + m) / 2
 
 
-def in_place(y, g, m):
-    y -= 0.5 * STEP * g
-    y -= 0.5 * STEP * m
-    return y
-
-
-def into_the_gradient(y, g, m):
-    g += m
-    g *= 0.5 * STEP
-    return y - g
-
-
 def into_the_message(y, g, m):
     m += g
     m *= -0.5 * STEP
@@ -62,13 +50,6 @@ def a_buffer(y, g, m):
     return first - 0.5 * STEP * buffer
 
 
-def after_the_sum(y, g, m):
-    both = g + m
-    g += 1.0
-    m[...] = 0.0
-    return y - 0.5 * STEP * both
-
-
 def after_the_difference(y, g, m):
     moved = y - 0.5 * STEP * g
     y += 1.0
@@ -88,27 +69,10 @@ def by_runs(y, g, m):
     return y
 
 
-def transposed(y, g, m):
-    y.T[...] -= 0.5 * STEP * (g + m).T
-    return np.ascontiguousarray(y.T).T
-
-
 def through_views(y, g, m):
     flat, alias = y.reshape(-1), y
     flat -= 0.5 * STEP * (g + m).reshape(-1)
     return alias
-
-
-def through_a_copy(y, g, m):
-    kept = g.copy()
-    g[:] = m
-    return y - 0.5 * STEP * (kept + g)
-
-
-def where_all(y, g, m):
-    everyone = np.ones((len(g), 1, 1), dtype=bool)
-    np.copyto(y, y - 0.5 * STEP * (g + m), where=everyone)
-    return y
 
 
 def by_einsum(y, g, m):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from worlds import CASES, Case, fitted, world
 
 from certibit import METHODS, Experiment, Quadratic, Refusal, Setting, compressor, one_step
 from certibit.solvers.simulation.iteration import advance
@@ -59,41 +58,6 @@ def test_equals_enumeration(name, selector, seed):
     else:
         assert step.expected >= enumerated * (1 - 1e-12)
     assert step.now == pytest.approx(psi_at(state))
-
-
-@pytest.mark.long(keep=12)
-@pytest.mark.parametrize("rule", [0, -1], ids=["first rule", "last rule"])
-@pytest.mark.parametrize(
-    "case",
-    [
-        case
-        for case in CASES
-        if case.problem == "logistic" and METHODS[case.method].about("potential")
-    ],
-    ids=str,
-)
-def test_promised_factor_along_runs(case: Case, rule):
-    """At states of real runs on logistic regression, E[Psi+] <= tau Psi for every theorem met."""
-    card = METHODS[case.method]
-    try:
-        experiment = fitted(case, list(card.rules)[rule])
-    except Refusal:
-        assert rule == -1, "the default rule must serve every compressor"
-        return
-    method, setting = experiment.method, Setting.at(experiment)
-    theorem = card.best_theorem(method, setting)
-    if theorem is None:
-        assert rule == -1, "the default rule must satisfy a theorem"
-        return
-    w = world(method, experiment.problem, experiment.compressor, seeds=(5,))
-    state = method.start(w.channel.template, w.oracle, w.channel)
-    first = one_step(experiment, theorem, state).now
-    for iterations in (0, 1, 3, 40, 200):
-        state = w.iterate(state, iterations)
-        step = one_step(experiment, theorem, state)
-        if step.now < 1e-16 * first:  # what is left is rounding
-            break
-        assert step.factor <= theorem.rate(method, setting) * (1 + 1e-9)
 
 
 def test_a_message_that_depends_on_another_is_refused():

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from small_states import Model
 from unstated import formulas, quadratic, unstated
 
-from certibit import CELGC, GD, Every, Method, Needs, Refusal, WithProbability, copies, mean, total
+from certibit import CELGC, EF, GD, CompressedGD, Every, Method, Needs, Refusal, copies, mean
+from certibit.solvers.method import WithProbability
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 
@@ -37,32 +37,6 @@ class MomentumDIANA(Author):
         m = channel.uplink(problem.grad(s.x) - s.h)
         v = self.beta * s.v + mean(s.h + m)
         return ModelAndShifts(channel.broadcast(s.x - self.gamma * v), v, s.h + self.alpha * m)
-
-
-@dataclass(frozen=True)
-class Errors:
-    x: object
-    e: object
-    h: object
-    h_sum: object
-
-
-@dataclass(frozen=True)
-class EControl(Author):
-    gamma: float = 0.01
-    eta: float = 0.3
-    name, needs, schedule = "econtrol", Needs(compressor="contractive"), Every()
-
-    def start(self, x, problem, channel):
-        zeros = copies(0 * x, problem.n)
-        return Errors(x, zeros, zeros, 0 * x)
-
-    def communicate(self, s, problem, channel):
-        gradient = problem.grad(s.x)
-        change = channel.uplink(self.eta * s.e + gradient - s.h)
-        h, h_sum = s.h + change, s.h_sum + total(change)
-        x = channel.broadcast(s.x - self.gamma / problem.n * h_sum)
-        return Errors(x, s.e + gradient - h, h, h_sum)
 
 
 @dataclass(frozen=True)
@@ -120,7 +94,6 @@ class HeavyBall(Author):
 
 USERS = [
     (MomentumDIANA(), set(), {"x": 1, "v": 0}, {"h": 1}),
-    (EControl(), {"+1 mean h -0.25 h_sum"}, {"x": 1, "h_sum": 0}, {"h": 1, "e": 0}),
     (
         LocalMethod(),
         {"+1 x -1 before", "+1 mean h"},
@@ -149,36 +122,6 @@ def test_a_users_method(method, kept, points, gradients):
 
 
 @dataclass(frozen=True)
-class DCGD(Author):
-    """Gradients are compressed and nothing learns them: their noise does not vanish."""
-
-    gamma: float = 0.01
-    name, needs, schedule = "dcgd", Needs(compressor="unbiased"), Every()
-
-    def start(self, x, problem, channel):
-        return Model(x)
-
-    def communicate(self, s, problem, channel):
-        return Model(s.x - self.gamma * mean(channel.uplink(problem.grad(s.x))))
-
-
-@dataclass(frozen=True)
-class EF14(Author):
-    """The errors of unlike clients do not vanish, nor are they a fixed vector."""
-
-    gamma: float = 0.01
-    name, needs, schedule = "ef14", Needs(compressor="contractive"), Every()
-
-    def start(self, x, problem, channel):
-        return Errors(x, copies(0 * x, problem.n), x, x)
-
-    def communicate(self, s, problem, channel):
-        wanted = s.e + self.gamma * problem.grad(s.x)
-        sent = channel.uplink(wanted)
-        return replace(s, x=s.x - mean(sent), e=wanted - sent)
-
-
-@dataclass(frozen=True)
 class Elsewhere(GD):
     """What it calls its model is not where it goes."""
 
@@ -201,9 +144,21 @@ class Counting(Author):
         return ModelAndShifts(s.x - 0.01 * mean(problem.grad(s.x)), s.v + 1, s.h)
 
 
+class DCGD(CompressedGD):
+    """Of unlike clients, the noise of compressed gradients does not vanish."""
+
+    needs = Needs(compressor="unbiased")
+
+
+class EF14(EF):
+    """Of unlike clients, the errors neither vanish nor are a fixed vector."""
+
+    needs = Needs(compressor="contractive")
+
+
 RESTLESS = {
-    "compressed gradients": (DCGD(), "x"),
-    "error feedback": (EF14(), "e|x"),
+    "compressed gradients": (unstated(DCGD(0.01)), "x"),
+    "error feedback": (unstated(EF14(0.01)), "e|x"),
     "FedAvg": (unstated(CELGC(0.05, np.inf, 3)), "x"),
     "clipped local steps": (unstated(CELGC(0.05, 1.0, 3)), "x"),
     "another model": (unstated(Elsewhere(0.05)), "x|the model"),
