@@ -278,12 +278,7 @@ CLEAN = {
     "certibit/cli.py": "def main():\n    from certibit.solvers.methods import gd",
 }
 """A made-up tree in which every rule is kept."""
-CLEAN_LEVELS = [
-    ["data"],
-    ["data.files"],
-    ["solvers.methods", "solvers.compressors"],
-    ["certibit"],
-]
+CLEAN_LEVELS = [["data"], ["data.files"], ["solvers.methods", "solvers.compressors"], ["certibit"]]
 RULES = {
     "undeclared": lambda files: undeclared(files, CLEAN_LEVELS),
     "rising": lambda files: rising(files, CLEAN_LEVELS),

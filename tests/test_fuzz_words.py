@@ -31,18 +31,8 @@ READERS = [
     (lambda word: read_settings(DIANA, [word]), [b"gamma=0.1", b"alpha=1e-3"], Refusal, dict),
     (lambda word: read_settings(GradSkip, [word]), [b"q=(0.1, 0.2)", b"p=1"], Refusal, dict),
     (lambda word: split(LABELS, 2, word, 0), [b"shuffled", b"similarity:10"], Refusal, np.ndarray),
-    (
-        selector.problem,
-        [b"breast-cancer@9", b"quadratic:d=4@3"],
-        Refusal,
-        Quadratic,
-    ),
-    (
-        network_named,
-        [b"lan,gradient=1", b"up=1e6,latency=10ms"],
-        Refusal,
-        Network,
-    ),
+    (selector.problem, [b"breast-cancer@9", b"quadratic:d=4@3"], Refusal, Quadratic),
+    (network_named, [b"lan,gradient=1", b"up=1e6,latency=10ms"], Refusal, Network),
     (count, [b"5", b"12"], argparse.ArgumentTypeError, int),
 ]
 

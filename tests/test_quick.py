@@ -35,10 +35,7 @@ LONG = ["test_long", "test_kept[b]", "test_kept[d]", "test_of_a_case[b]"]
 
 @pytest.mark.parametrize(
     ("options", "left"),
-    [
-        (["--quick"], SHORT + KEPT),
-        pytest.param([], SHORT + KEPT + LONG, marks=pytest.mark.long),
-    ],
+    [(["--quick"], SHORT + KEPT), pytest.param([], SHORT + KEPT + LONG, marks=pytest.mark.long)],
 )
 def test_what_is_long_is_left_out(tmp_path, options, left):
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)

@@ -110,13 +110,6 @@ def test_nothing_is_compared_or_planned_where_the_start_is_the_solution(exclusiv
     assert "gd" in str(compare(moved, ["gd", "agd"], target=1e-6))
 
 
-@pytest.mark.parametrize("command", ["compare", "plan", "check"])
-def test_the_command_line_says_the_same(exclusive_or, command, capsys):
-    methods = {"compare": ["gd", "agd"], "plan": [], "check": ["gd"]}[command]
-    assert main([command, f"{exclusive_or}@2", *methods, "--kappa", "10"]) == 2
-    assert "which is its solution; give other data" in capsys.readouterr().err
-
-
 def test_a_run_ends_where_it_starts(exclusive_or, capsys):
     assert main(["run", f"{exclusive_or}@2", "gd", "--kappa", "10", "--json"]) == 0
     runs = json.loads(capsys.readouterr().out)["runs"]

@@ -8,7 +8,6 @@ import pytest
 from certibit import Refusal
 from certibit.data.deep.image_files import TEST, TRAINING, cifar10
 from certibit.data.deep.text_files import PADDING, UNKNOWN, sentiment140, snli
-from certibit.data.files.splits import similarity
 
 PAIRS = [
     ("entailment", "A person on a horse jumps.", "A person is outdoors, on a horse."),
@@ -95,16 +94,6 @@ def test_images(tmp_path):
         assert found.inputs.max() <= 1
 
 
-def test_they_are_split_by_the_similarity_of_labels(tmp_path):
-    write_cifar(tmp_path, TRAINING, np.random.default_rng(0), each=40)
-    labels = cifar10(tmp_path).labels
-    kinds = [
-        np.mean([len(np.unique(labels[rows])) for rows in similarity(labels, 10, s, 0)])
-        for s in (0, 30, 100)
-    ]
-    assert kinds[0] < kinds[1] < kinds[2]
-
-
 def cut_images(folder):
     write_cifar(folder, TRAINING, np.random.default_rng(0))
     (folder / TRAINING[2]).write_bytes(bytes(3072))
@@ -153,28 +142,3 @@ def test_damaged_files_are_refused(kind, tmp_path):
     write(tmp_path / "file")
     with pytest.raises(Refusal, match=words):
         read(tmp_path / "file")
-
-
-def test_a_recurrent_network_reads_them(tmp_path):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    from certibit import EPISODE, Budget, NeuralProblem, run  # noqa: PLC0415
-
-    class Reader(torch.nn.Module):
-        def __init__(self, words):
-            super().__init__()
-            self.embedding = torch.nn.Embedding(words + 2, 4)
-            self.layer = torch.nn.GRU(4, 3, batch_first=True)
-            self.last = torch.nn.Linear(6, 3)
-
-        def forward(self, pairs):
-            states = [self.layer(self.embedding(pairs[:, k]))[0][:, -1] for k in (0, 1)]
-            return self.last(torch.cat(states, dim=1))
-
-    texts = snli(write_snli(tmp_path / "train.jsonl", [PAIRS[k] for k in (0, 2, 3)] * 4))
-    words = texts.vocabulary(20)
-    problem = NeuralProblem.of(
-        Reader(len(words)), torch.nn.functional.cross_entropy, texts.numbers(6, words),
-        texts.labels, clients=3, rule="similarity:50", batch=2,
-    )  # fmt: skip
-    trace = run(EPISODE(eta=0.5, gamma=1.0, I=2), problem, seeds=1, budget=Budget(rounds=10))
-    assert trace.final("gap")[0] < trace.columns["gap"][0]

@@ -80,8 +80,7 @@ class Small:
 
 
 WIDE = scipy.sparse.csr_array(
-    (np.array([1.0, 2.0, 1.0, 3.0]), ([0, 1, 2, 3], [0, 1, 2 * 10**9 - 1, 1])),
-    shape=(4, 2 * 10**9),
+    (np.array([1.0, 2.0, 1.0, 3.0]), ([0, 1, 2, 3], [0, 1, 2 * 10**9 - 1, 1])), shape=(4, 2 * 10**9)
 )
 TALL = scipy.sparse.csr_array(([1.0, 2.0], ([0, 1], [0, 1])), shape=(4, 400_000))
 CONSTRUCTORS = {

@@ -22,8 +22,7 @@ def test_a_path(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("choice", "mu", "L"),
-    [({}, 1.0, 1e4), ({"kappa": 50.0}, 1.0, 50.0), ({"mu": 0.1}, 0.1, 1.0)],
+    ("choice", "mu", "L"), [({}, 1.0, 1e4), ({"kappa": 50.0}, 1.0, 50.0), ({"mu": 0.1}, 0.1, 1.0)]
 )
 def test_quadratics(choice, mu, L):
     made = problem("quadratic:d=20@10", seed=7, **choice)

@@ -49,11 +49,7 @@ def test_text_is_read_or_refused():
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("suffix", "packed"),
-    [
-        (".bz2", bz2.compress(TEXT)),
-        (".gz", gzip.compress(TEXT)),
-        (".xz", lzma.compress(TEXT)),
-    ],
+    [(".bz2", bz2.compress(TEXT)), (".gz", gzip.compress(TEXT)), (".xz", lzma.compress(TEXT))],
     ids=["bz2", "gz", "xz"],
 )
 def test_compressed_files_are_read_or_refused(tmp_path, suffix, packed):

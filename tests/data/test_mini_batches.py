@@ -6,20 +6,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from certibit import (
-    LeastSquares,
-    MiniBatch,
-    Refusal,
-    plan,
-    problem,
-    sampling_constants,
-)
+from certibit import LeastSquares, MiniBatch, Refusal, plan, problem, sampling_constants
 from certibit.data import mini_batch
 from certibit.data.batch_rows import rows_of_batch
-from certibit.theory.checks.problem.mini_batches import (
-    batches_as_stated,
-    batches_within_constants,
-)
+from certibit.theory.checks.problem.mini_batches import batches_as_stated, batches_within_constants
 
 GENERATOR = np.random.default_rng(0)
 X, Y = GENERATOR.standard_normal((13, 3)), np.sign(GENERATOR.standard_normal(13))

@@ -121,17 +121,6 @@ def test_identities(name):
     same(first, second, noises, single_client=single_client)
 
 
-@pytest.mark.parametrize("pair", [(EPISODE(ETA, GAMMA), CELGC(ETA, GAMMA)),
-                                  (EPISODE(ETA, GAMMA, 4), EPISODE(ETA, inf, 4)),
-                                  (EpisodePlusPlus(ETA, GAMMA, 4), EPISODE(ETA, GAMMA, 4)),
-                                  (EPISODE(ETA, GAMMA, 4), ClippedSGD(ETA, GAMMA, 4))],
-                         ids=lambda pair: "-".join(m.name for m in pair))  # fmt: skip
-def test_methods_that_are_not_identical_differ(pair):
-    """The comparison above tells methods apart, and the threshold is crossed."""
-    with pytest.raises(AssertionError, match="Not equal"):
-        same(*pair, EXACT)
-
-
 @pytest.mark.parametrize("noise", [None, Uniform(0.5)], ids=["exact", "noisy"])
 def test_one_client_needs_no_correction(noise):
     """EPISODE with n = 1: the steps are normalised or plain, as decided with the control sample."""

@@ -10,11 +10,7 @@ import pytest
 from certibit import Budget, Experiment, Method, Needs, Quadratic, everyone, mean, run, where
 from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
-from certibit.solvers.compressors.wire import (
-    decode_positions,
-    encode_positions,
-    position_bits,
-)
+from certibit.solvers.compressors.wire import decode_positions, encode_positions, position_bits
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.checks.channel.accounts import accounts
 

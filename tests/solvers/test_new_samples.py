@@ -128,8 +128,7 @@ def test_runs_are_others_than_those_of_exact_gradients(name, kind):
 
 @pytest.mark.long(keep=6)
 @pytest.mark.parametrize(
-    ("world", "name", "kind"),
-    [(world, *case) for world, case in product(WORLDS, UNNAMED_CASES)],
+    ("world", "name", "kind"), [(world, *case) for world, case in product(WORLDS, UNNAMED_CASES)]
 )
 def test_every_world_draws_the_same(world, name, kind):
     """Clients by cohorts or in blocks, and on a device."""

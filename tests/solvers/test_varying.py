@@ -68,16 +68,6 @@ def test_runs_at_different_iterations_have_their_own_parameters():
         np.testing.assert_allclose(together.y[..., run], alone.y[..., run], rtol=1e-12, atol=1e-13)
 
 
-def test_the_first_step_is_gradient_descent_and_later_ones_are_not():
-    plain, grown = (
-        simulate(Experiment.of(method, PROBLEM), seeds=1, budget=Budget(rounds=3),
-                 record=Record(every=1)).columns["gap"]
-        for method in (GD(METHOD.gamma), METHOD)
-    )  # fmt: skip
-    np.testing.assert_allclose(plain[:3], grown[:3], rtol=1e-12)  # the momentum 0 is in step 0
-    assert grown[3] < plain[3]
-
-
 def test_no_step_is_taken_without_its_number():
     """What is certified of the first step is no promise about the others."""
     functions = FunctionClass(3, 0.0, 1.0)

@@ -66,8 +66,7 @@ def test_a_moved_constant(place, constant, wrong, right):
 
 @pytest.mark.long(keep=25)
 @pytest.mark.parametrize(
-    "place",
-    [s.place for s in EPISODE.steps if s.space.method == "polynomial" and not s.equality],
+    "place", [s.place for s in EPISODE.steps if s.space.method == "polynomial" and not s.equality]
 )
 def test_a_turned_inequality_of_the_algebra(place):
     """An inequality and its reverse hold together only where the sides are equal."""
@@ -152,15 +151,6 @@ LOCODL_PLANTS = [
 ]
 
 
-@pytest.mark.long(keep=6)
-@pytest.mark.parametrize(("place", "plant"), LOCODL_PLANTS)
-def test_errors_planted_in_locodl(place, plant):
-    assert verdict(LOCODL, place).verdict == "holds"
-    found = verdict(plant(LOCODL), place)
-    assert found.verdict == "fails"
-    assert found.witness.arithmetic == "fractions"
-
-
 FEEDBACK_PLANTS = [
     ("direction", lambda p: p.with_constants(direction="19/10")),
     ("direction", lambda p: p.turned("direction")),
@@ -183,13 +173,19 @@ FEEDBACK_PLANTS = [
 ]
 
 
-@pytest.mark.long(keep=6)
-@pytest.mark.parametrize(("place", "plant"), FEEDBACK_PLANTS)
-def test_errors_planted_in_normalised_ef21(place, plant):
-    assert verdict(FEEDBACK, place).words == "holds"
-    found = verdict(plant(FEEDBACK), place)
+PLANTS = [
+    *((LOCODL, "fractions", *plant) for plant in LOCODL_PLANTS),
+    *((FEEDBACK, "50 digits", *plant) for plant in FEEDBACK_PLANTS),
+]
+
+
+@pytest.mark.long(keep=12)
+@pytest.mark.parametrize(("proof", "arithmetic", "place", "plant"), PLANTS)
+def test_planted_errors_are_found(proof, arithmetic, place, plant):
+    assert verdict(proof, place).verdict == "holds"
+    found = verdict(plant(proof), place)
     assert found.verdict == "fails"
-    assert found.witness.arithmetic == "50 digits"
+    assert found.witness.arithmetic == arithmetic
 
 
 def test_the_audited_constants_are_those_of_the_theorem():

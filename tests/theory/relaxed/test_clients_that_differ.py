@@ -77,18 +77,6 @@ def test_clients_that_are_alike_clip_as_one():
     assert one.exact == other.exact
 
 
-def test_more_local_steps_and_clients_that_differ_cost_something():
-    apart = RelaxedFunctions(1.0, 1.0, 4, 0.0, 1.0, 2.0)
-    by_steps = [certify_clipped(EPISODE(0.01 / k, 0.01 / k, k), apart).c for k in (1, 2, 4)]
-    by_kappa = [
-        certify_clipped(CELGC(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 4, 0.0, kappa, 1.0)).c
-        for kappa in (0.0, 0.1, 0.3)
-    ]
-    for found in (by_steps, by_kappa):
-        assert found == sorted(found, reverse=True)
-        assert len(set(found)) == 3
-
-
 def test_where_celgc_does_not_move_it_has_no_certificate():
     """The example of section 3 of the EPISODE paper, and clients that may point away from f."""
     problem = stalemate(2.0)

@@ -8,12 +8,7 @@ import pytest
 from decreases import DECREASES
 from kernel import COMMAND, KERNEL, refusal
 
-from certibit import (
-    CELGC,
-    EPISODE,
-    RelaxedFunctions,
-    certify_clipped,
-)
+from certibit import CELGC, EPISODE, RelaxedFunctions, certify_clipped
 from certibit.cli import main
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.rocq_decrease import _ratio, rocq_decrease

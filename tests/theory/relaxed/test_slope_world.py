@@ -126,81 +126,45 @@ def test_the_farthest_of_several_directions_counts(turned):
 
 
 REFUSED = {
-    "one client's gradient": (
-        lambda m, x, f, c: mean(m.clip(f.grad(x))),
-        QUIET,
-        "the norm of what depends on one client's gradient",
-    ),
-    "a model of its own": (
-        lambda m, x, f, c: masked(norm(x) > 1, gradient(x, f)),
-        QUIET,
-        "takes the norm of the model",
-    ),
+    "one client's gradient": (lambda m, x, f, c: mean(m.clip(f.grad(x))), QUIET,
+                              "the norm of what depends on one client's gradient"),
+    "a model of its own": (lambda m, x, f, c: masked(norm(x) > 1, gradient(x, f)), QUIET,
+                           "takes the norm of the model"),
     "part of the model": (lambda m, x, f, c: 0.1 * x, QUIET, "a multiple of itself"),
-    "another point": (
-        lambda m, x, f, c: gradient(x - gradient(x, f), f),
-        QUIET,
-        "away from the model of the round",
-    ),
-    "an if": (
-        lambda m, x, f, c: gradient(x, f) if norm(gradient(x, f)) > 1 else 0 * x,
-        QUIET,
-        "reads the numbers of the answer of a comparison",
-    ),
-    "a number": (
-        lambda m, x, f, c: float(norm(gradient(x, f))) * gradient(x, f),
-        QUIET,
-        "reads the numbers of a norm",
-    ),
+    "another point": (lambda m, x, f, c: gradient(x - gradient(x, f), f), QUIET,
+                      "away from the model of the round"),
+    "an if": (lambda m, x, f, c: gradient(x, f) if norm(gradient(x, f)) > 1 else 0 * x, QUIET,
+              "reads the numbers of the answer of a comparison"),
+    "a number": (lambda m, x, f, c: float(norm(gradient(x, f))) * gradient(x, f), QUIET,
+                 "reads the numbers of a norm"),
     "the dimension": (lambda m, x, f, c: gradient(x, f) / x.shape[1], QUIET, "features"),
     "an entry": (lambda m, x, f, c: gradient(x, f)[:, :1], QUIET, "reads single entries"),
     "signs": (lambda m, x, f, c: np.sign(gradient(x, f)), QUIET, "calls a function of numpy"),
     "a largest entry": (lambda m, x, f, c: gradient(x, f).max(), QUIET, "uses .max of a vector"),
     "a product": (lambda m, x, f, c: x * gradient(x, f), QUIET, "calculates with a vector and"),
     "a shift": (lambda m, x, f, c: gradient(x, f) + 1.0, QUIET, "adds numbers to a vector"),
-    "an unguarded norm": (
-        lambda m, x, f, c: m.gamma * gradient(x, f) / norm(gradient(x, f)),
-        QUIET,
-        "divides by a norm that may be 0",
-    ),
+    "an unguarded norm": (lambda m, x, f, c: m.gamma * gradient(x, f) / norm(gradient(x, f)), QUIET,
+                          "divides by a norm that may be 0"),
     "an irrational place": (
-        lambda m, x, f, c: where(
-            norm(gradient(x, f)) * norm(gradient(x, f)) > 2, 0 * x, gradient(x, f)
-        ),
-        QUIET,
-        "at an irrational",
-    ),
+        lambda m, x, f, c: where(norm(g := gradient(x, f)) * norm(g) > 2, 0 * x, g), QUIET,
+        "at an irrational"),
     "a compressor": (lambda m, x, f, c: c.uplink(gradient(x, f)), QUIET, "calls uplink"),
     "a coin": (lambda m, x, f, c: where(c.coin(0.5), x, 0 * x), QUIET, "calls coin"),
     "some clients": (lambda m, x, f, c: mean(f.grad(x, active=2)), QUIET, "asks some of the"),
     "a norm with noise": (
-        lambda m, x, f, c: m.gamma / (1 + norm(gradient(x, f, 0))) * gradient(x, f, 0),
-        NOISY,
-        "calculates with the norm of a vector that has noise",
-    ),
-    "a direction of a direction": (
-        lambda m, x, f, c: m.clip(m.gamma * unit(gradient(x, f, 0))),
-        NOISY,
-        "takes the norm of a direction that has noise",
-    ),
-    "another's norm": (
-        lambda m, x, f, c: gradient(x, f, 0) / norm(gradient(x, f, 1)),
-        NOISY,
-        "divides by the norm of another vector",
-    ),
+        lambda m, x, f, c: m.gamma / (1 + norm(gradient(x, f, 0))) * gradient(x, f, 0), NOISY,
+        "calculates with the norm of a vector that has noise"),
+    "a direction of a direction": (lambda m, x, f, c: m.clip(m.gamma * unit(gradient(x, f, 0))),
+                                   NOISY, "takes the norm of a direction that has noise"),
+    "another's norm": (lambda m, x, f, c: gradient(x, f, 0) / norm(gradient(x, f, 1)), NOISY,
+                       "divides by the norm of another vector"),
     "two norms": (
-        lambda m, x, f, c: where(
-            norm(gradient(x, f, 0)) > norm(gradient(x, f, 1)), 0 * x, gradient(x, f)
-        ),
-        NOISY,
-        "compares two norms",
-    ),
+        lambda m, x, f, c: where(norm(gradient(x, f, 0)) > norm(gradient(x, f, 1)), x, x), NOISY,
+        "compares two norms"),
     "every client's noise": (
-        lambda m, x, f, c: mean(m.clip(gradient(x, f) + f.grad(x, sample=0) - f.grad(x))),
-        NOISY,
-        "lets the noise of every client decide for it",
-    ),
-}
+        lambda m, x, f, c: mean(m.clip(gradient(x, f) + f.grad(x, sample=0) - f.grad(x))), NOISY,
+        "lets the noise of every client decide for it"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -6,7 +6,6 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from certibit.cli import main
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import mean
 from certibit.solvers.compressors.natural import Natural
@@ -81,15 +80,6 @@ def test_the_expectation_is_what_is_sampled(name, selector, exact):
     if exact:
         assert mean >= found.expected - 7 * error
     assert found.factor <= theorem.rate(experiment.method, Setting.at(experiment)) + 1e-12
-
-
-@pytest.mark.long
-def test_a_natural_broadcast_is_checked(capsys):
-    words = ["check", "quadratic:d=6@3", "locodl-both-ways", "two-way(rand-k:2;natural)"]
-    assert main([*words, "--kappa", "5", "--until", "1e-2", "--seeds", "2"]) == 0
-    text = capsys.readouterr().out
-    assert "Psi^t/(tau^t Psi^0) (log)" in text
-    assert "FAILS" not in text
 
 
 @dataclass(frozen=True)

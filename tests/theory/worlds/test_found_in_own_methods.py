@@ -94,12 +94,7 @@ class HeavyBall(Author):
 
 USERS = [
     (MomentumDIANA(), set(), {"x": 1, "v": 0}, {"h": 1}),
-    (
-        LocalMethod(),
-        {"+1 x -1 before", "+1 mean h"},
-        {"x": 1, "before": 1, "v": 0},
-        {"h": 1},
-    ),
+    (LocalMethod(), {"+1 x -1 before", "+1 mean h"}, {"x": 1, "before": 1, "v": 0}, {"h": 1}),
     (HeavyBall(), {"+1 x +0.03 v -1 h"}, {"x": 1, "v": 0, "h": 1}, {}),
 ]
 

@@ -213,10 +213,7 @@ def test_symbols_see_the_same(name):
 
 
 def test_clipping_does_not_hide_what_is_kept():
-    for method in (
-        ClippedSCAFFOLD(0.01, 0.3, 2, S=2),
-        EpisodePlusPlus(0.01, 0.3, 2, S=2),
-    ):
+    for method in (ClippedSCAFFOLD(0.01, 0.3, 2, S=2), EpisodePlusPlus(0.01, 0.3, 2, S=2)):
         (relation,) = formulas(unstated(method), 3)
         assert relation in {"+1 mean c_i -1 c", "+1 mean G_i -1 G"}
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import masked, mean
@@ -94,17 +93,3 @@ def test_a_run_and_a_certificate():
         certify(Tossing(0.01), FunctionClass(3, 1.0, 10.0))
     with pytest.raises(Refusal, match=ADVICE):
         simulate(Experiment.of(Tossing(0.01), PROBLEM), seeds=(0,), budget=Budget(iterations=5))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["certify", "scaffnew", "--n", "3", "--kappa", "10", "--set", "p=1.05"],
-        ["run", "breast-cancer@9", "scaffnew", "--set", "p=-1"],
-        ["run", "breast-cancer@9", "scaffnew", "--set", "p=2"],
-    ],
-    ids=" ".join,
-)
-def test_a_command(capsys, words):
-    assert main(words) == 2
-    assert ADVICE in capsys.readouterr().err

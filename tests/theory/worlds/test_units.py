@@ -15,7 +15,6 @@ from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.theorem import ContractionPromise
 from certibit.theory.worlds.linear_maps import worst_case
-from certibit.theory.worlds.units import in_units
 
 UNITS = (1e-6, 1e6)
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
@@ -134,10 +133,3 @@ def test_what_is_proved_is_attained_in_any_unit(name, unit):
     step = worst_instance(method, functions, proof.potential).step()
     assert 1 - step.factor == pytest.approx(proof.decrease, rel=1e-5)
     assert proof.verify() == proof.factor
-
-
-def test_units_are_those_of_the_fields():
-    one, other = (in_units(DIANA(gamma=0.05 / u, alpha=0.4), 3, 20 * u) for u in (1.0, 1e6))
-    x, h, *_ = (b / a for a, b in zip(one.sizes, other.sizes, strict=True))
-    assert x == pytest.approx(1.0)
-    assert h == pytest.approx(1e6)
