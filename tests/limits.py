@@ -10,13 +10,9 @@ from itertools import product
 
 import numpy as np
 
-from certibit.data.errors import Refusal
-from certibit.data.problem import Constants
+from certibit import Constants, FunctionClass, GradientNoise, Refusal, certify_descent
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
-from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.descent.certify_descent import certify_descent
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples
 from certibit.theory.theorem import RunTheorem
 

@@ -8,26 +8,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
+from certibit import METHODS, Compressor, Experiment, Quadratic, Setting, Theorem, Trace, compressor
 from certibit.data.problems.selector import problem as select_problem
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.authoring import Method, Refusal
 from certibit.solvers.libraries import namespace, transfer
-from certibit.solvers.method import Method
 from certibit.solvers.runs import engine
-from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.walk import with_pace
-from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
 
 COMPRESSORS = {
     "unbiased": ["rand-k:2", "natural", "rand-k:2+natural", "l1", "dithering:3", "rand-k:1@shared"],

@@ -8,14 +8,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.losses.base import Loss
-from certibit.data.losses.logistic_loss import Logistic
+from certibit import Logistic, Loss, Refusal, Tukey, Welsch, problem
 from certibit.data.losses.loss_selector import LOSSES, loss_named
 from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
 from certibit.data.losses.multinomial_loss import Multinomial
-from certibit.data.losses.robust_losses import Tukey, Welsch
-from certibit.data.problems.selector import problem
 
 
 @dataclass(frozen=True)

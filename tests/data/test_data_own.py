@@ -9,17 +9,11 @@ import scipy.sparse
 from sklearn.linear_model import LogisticRegression as Reference
 from sklearn.linear_model import PoissonRegressor, Ridge
 
-from certibit.data.errors import Refusal
+from certibit import LinearModel, Logistic, Quadratic, Refusal, heterogeneity, load, problem
 from certibit.data.files.dataset import Dataset
-from certibit.data.files.libsvm import load
 from certibit.data.files.own_data import own_rows
-from certibit.data.losses.logistic_loss import Logistic
-from certibit.data.problems.heterogeneity import heterogeneity
-from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.ridge_problem import mean_gradient
-from certibit.data.problems.selector import problem
 from certibit.estimator import FederatedLogisticRegression
 
 GENERATOR = np.random.default_rng(3)

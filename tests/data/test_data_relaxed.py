@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import simulate
 
-from certibit.data.errors import Refusal
-from certibit.data.noise import Uniform
-from certibit.data.problem import Problem, is_strongly_convex
+from certibit import AGD, EPISODE, METHODS, Budget, Problem, Quartics, Uniform, relaxed_smoothness
+from certibit.data.problem import is_strongly_convex
 from certibit.data.relaxed.families import (
     Multiples,
     Tilted,
@@ -20,7 +19,7 @@ from certibit.data.relaxed.families import (
     tilted_wells,
 )
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
-from certibit.data.relaxed.polynomials import Quartics, smallest_offset
+from certibit.data.relaxed.polynomials import smallest_offset
 from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
 from certibit.data.relaxed.shapes import (
     Cosh,
@@ -34,12 +33,9 @@ from certibit.data.relaxed.shapes import (
     Steep,
     Well,
 )
-from certibit.data.relaxed.smoothness import hessians, relaxed_smoothness
+from certibit.data.relaxed.smoothness import hessians
+from certibit.solvers.authoring import Refusal
 from certibit.solvers.libraries import transfer
-from certibit.solvers.methods.agd import AGD
-from certibit.solvers.methods.episode import EPISODE
-from certibit.solvers.runs.budget import Budget
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.problem.problems import problem_checks
 
 TILTS = [[2.0, 0.0], [-1.0, 1.5], [-1.0, -1.5]]

@@ -5,10 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit import Huber, LeastSquares, Logistic, problem
-from certibit.data.errors import Refusal
-from certibit.data.losses.losses import Poisson, SmoothedHinge
-from certibit.data.losses.robust_losses import Tukey, Welsch
+from certibit import Huber, LeastSquares, Logistic, Poisson, SmoothedHinge, Tukey, Welsch, problem
+from certibit.solvers.authoring import Refusal
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((60, 4))

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 from worlds import simulate
 
-from certibit.data.errors import Refusal
+from certibit import EPISODE, GD, Quadratic, Quartics, Refusal, compressor, parameters
 from certibit.data.noise import Ball, Rademacher, Uniform
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.relaxed.polynomials import Quartics
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.episode import EPISODE
-from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.simulation.tape import Tape
-from certibit.theory.catalogue.catalogue import parameters
 
 LAWS = [Uniform(0.7), Rademacher(0.7), Ball(0.7)]
 

@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 from test_cohorts import QUADRATIC, fitted
 
+from certibit import Budget, Experiment, Record, compressor
 from certibit.cli import main
-from certibit.data.arrays import Array
-from certibit.solvers.backend import mean, where
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Method, Needs
-from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.authoring import Array, Method, Needs, mean, where
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
 
 N, D = QUADRATIC.n, QUADRATIC.d
 ROUNDS = 6

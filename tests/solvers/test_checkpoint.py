@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 from worlds import COMPRESSORS
 
+from certibit import EPISODE, GD, Quadratic, Quartics, Scaffnew, Store, Uniform, compressor
 from certibit.data.files.archive import load_arrays, save_arrays
-from certibit.data.noise import Uniform
-from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
-from certibit.data.relaxed.polynomials import Quartics
-from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method, Needs
-from certibit.solvers.methods.episode import EPISODE
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs import checkpoint as checkpoints
 from certibit.solvers.runs import engine, loop
 from certibit.solvers.runs.budget import Budget, Record
@@ -27,7 +21,6 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store import store
-from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 
 QUADRATIC = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)

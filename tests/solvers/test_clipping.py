@@ -8,30 +8,22 @@ import numpy as np
 import pytest
 from worlds import simulate, world_of
 
-from certibit.data.errors import Refusal
+from certibit import CELGC, EPISODE, GD, SCAFFOLD, Clip21, ClippedSGD, Experiment, Quartics, Refusal
 from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.data.quiet_machine import quiet_machine
 from certibit.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate
-from certibit.data.relaxed.polynomials import Quartics
 from certibit.data.relaxed.shapes import Cosh, Well
 from certibit.solvers.clipping import unit
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.libraries import host
-from certibit.solvers.methods.celgc import CELGC
-from certibit.solvers.methods.clip21 import Clip21
 from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
-from certibit.solvers.methods.clipped_sgd import ClippedSGD
-from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
-from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.momentum_clipping import MomentumClipping
 from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
 from certibit.solvers.methods.normalised_gd import NormalisedGD
-from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.tape import Tape
 from certibit.theory.catalogue.catalogue import CLIPPING
 

@@ -8,22 +8,15 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import recorded_run, simulate, world_of
 
-from certibit.data.problem import Constants
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.backend import mean
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Every, Method, Needs
-from certibit.solvers.methods.gd import GD
+from certibit import GD, Budget, Constants, Experiment, Quadratic, Record, Setting, compressor
+from certibit.solvers.authoring import Every, Method, Needs, mean
 from certibit.solvers.runs import engine
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import _batches
 from certibit.solvers.runs.grid import Grid
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.potential import value
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 
 RAND_2 = compressor("rand-k:2")

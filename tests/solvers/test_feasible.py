@@ -9,19 +9,12 @@ import psutil
 import pytest
 from worlds import simulate
 
-from certibit.data.arrays import Array
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Method, Needs
-from certibit.solvers.methods.celgc import CELGC
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.runs.budget import Budget
+from certibit import CELGC, GD, METHODS, Budget, Experiment, Quadratic, compressor, parameters
+from certibit.solvers.authoring import Array, Method, Needs, Refusal
 from certibit.solvers.simulation import memory_of_runs
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.memory_of_runs import _numbers_of_state
 from certibit.solvers.simulation.simulated_world import simulated_world
-from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, parameters
+from certibit.theory.catalogue.catalogue import CLIPPING
 
 PROBLEM = Quadratic.random(5, 7, mu=1.0, L=10.0)
 SENT = {None: None, "unbiased": compressor("rand-k:2"), "contractive": compressor("top-k:2")}

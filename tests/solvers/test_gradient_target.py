@@ -3,19 +3,10 @@
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.selector import problem
-from certibit.data.relaxed.polynomials import Quartics
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.ef import EF
-from certibit.solvers.methods.ef21 import EF21
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.locodl import LoCoDL
+from certibit import CARDS, EF, EF21, GD, Budget, LoCoDL, Quartics, Refusal, compressor, problem
 from certibit.solvers.runs import budget as runs_budget
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.catalogue.covered_run import run, usual_measure
 
 CONVEX = problem("breast-cancer@9", kappa=50)

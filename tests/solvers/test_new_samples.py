@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 from comparisons import assert_same_columns
 
-from certibit import CARDS, SCAFFOLD, SGD, Scaffnew, Setting
-from certibit.data.errors import Refusal
-from certibit.data.mini_batch import MiniBatch
+from certibit import CARDS, SCAFFOLD, SGD, Budget, MiniBatch, Refusal, Scaffnew, Setting, problem
 from certibit.data.noise import Rademacher, Uniform
 from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import UNNAMED, Every
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from certibit import Budget, Experiment, Method, Needs, Record, Refusal, problem
-from certibit.solvers.backend import copies, mean
+from certibit import Budget, Experiment, Record, problem
+from certibit.solvers.authoring import Method, Needs, Refusal, WithProbability, copies, mean
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.method import WithProbability
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.worlds.outcomes import Scripted

@@ -9,16 +9,11 @@ import pytest
 from worlds import simulate
 
 import certibit.solvers.store.store as store_module
+from certibit import Budget, Experiment, Quadratic, Record, Store, compressor, parameters
 from certibit.data.errors import DamagedFileError
 from certibit.data.files.archive import save_arrays
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs import engine
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.trace import COLUMNS, Trace
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.store.store import Store
-from certibit.theory.catalogue.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")
 OPTIONS = {"seeds": 2, "budget": Budget(rounds=20)}

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import certibit
-from certibit import AGD, GD, Budget, FunctionClass, Needs, Nesterov, Quadratic, Refusal, Varying
+from certibit import AGD, GD, Budget, Experiment, FunctionClass, Nesterov, Quadratic, Record
+from certibit.solvers.authoring import Needs, Refusal, Varying
 from certibit.solvers.registry import use_extensions
-from certibit.solvers.runs.budget import Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance, method_at, theorem_step
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.worlds.fixed_points import fixed_point

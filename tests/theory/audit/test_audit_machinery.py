@@ -25,6 +25,14 @@ UNIT = (
 X, Y = Polynomial.variable(2, 0), Polynomial.variable(2, 1)
 
 
+SQUARE = Space("unit square", UNIT, count=500)
+
+
+def step_of(left, right, space=SQUARE, place="one", **more):
+    """Return a step of a proof, left <= right."""
+    return ProofStep(place, "", space, left, right, **more)
+
+
 def verdict(step: ProofStep, **constants: Fraction):
     return audit_report(Proof("test", "", (step,), constants), effort=0.2).finding(step.place)
 
@@ -55,17 +63,17 @@ def test_polynomial_proofs(polynomial, outcome):
 @pytest.mark.parametrize("method", ["polynomial", "rational", "decimal"])
 def test_verdicts(method):
     space = Space("unit square", UNIT, method=method, count=500)
-    true = ProofStep("true", "xy <= x", space, lambda v: v.x * v.y, lambda v: v.x)
+    true = step_of(lambda v: v.x * v.y, lambda v: v.x, space)
     found = verdict(true)
     assert found.verdict == "holds"
     assert found.known == ("proved" if method == "polynomial" else "searched")
-    turned = audit_report(Proof("test", "", (true,)).turned("true")).finding("true")
+    turned = audit_report(Proof("test", "", (true,)).turned("one")).finding("one")
     assert turned.verdict == "fails"
     assert turned.witness.variables == {"x": "1", "y": "0"}
-    dropped = ProofStep("needs x <= 1", "x^2 <= x", space, lambda v: v.x**2, lambda v: v.x)
+    dropped = step_of(lambda v: v.x**2, lambda v: v.x, space)
     assert verdict(dropped).verdict == "holds"
-    proof = Proof("test", "", (dropped,)).without("needs x <= 1", "x <= 1")
-    assert audit_report(proof).finding("needs x <= 1").verdict == "fails"
+    proof = Proof("test", "", (dropped,)).without("one", "x <= 1")
+    assert audit_report(proof).finding("one").verdict == "fails"
 
 
 @pytest.mark.parametrize(
@@ -73,14 +81,8 @@ def test_verdicts(method):
 )
 @pytest.mark.parametrize("method", ["polynomial", "decimal"])
 def test_constants_are_repaired_to_the_smallest(method, printed, holds):
-    step = ProofStep(
-        "constant",
-        "x(1 - x) <= c",
-        Space("unit square", UNIT, method=method, count=5000),
-        lambda v: v.x * (1 - v.x),
-        lambda v: v.k.c + 0 * v.x,
-        movable=("c",),
-    )
+    space = Space("unit square", UNIT, method=method, count=5000)
+    step = step_of(lambda v: v.x * (1 - v.x), lambda v: v.k.c + 0 * v.x, space, movable=("c",))
     found = verdict(step, c=printed)
     assert (found.verdict == "holds") is holds
     words = found.tight if holds else found.repair
@@ -88,28 +90,19 @@ def test_constants_are_repaired_to_the_smallest(method, printed, holds):
 
 
 def test_amendments_and_hypotheses():
-    space = Space("unit square", UNIT, count=500)
     below = Hypothesis("x <= y", lambda v: v.x <= v.y)
-    step = ProofStep(
-        "order",
-        "x <= y",
-        space,
-        lambda v: v.x,
-        lambda v: v.y,
-        amendments=(
-            Amendment("useless", {"right": lambda v: v.y / 2}),
-            Amendment("x <= y", {"space": space.having(below)}, restricts=True),
-        ),
+    amendments = (
+        Amendment("useless", {"right": lambda v: v.y / 2}),
+        Amendment("x <= y", {"space": SQUARE.having(below)}, restricts=True),
     )
-    found = verdict(step)
+    found = verdict(step_of(lambda v: v.x, lambda v: v.y, amendments=amendments))
     assert (found.verdict, found.repair) == ("only if", "x <= y")
 
 
 def test_rounding_is_no_violation():
     """x + 1 - 1 differs from x in floats only."""
     space = Space("small x", (Variable("x", 0, Fraction(1, 10**12)),), count=500)
-    step = ProofStep("rounding", "", space, lambda v: v.x + 1 - 1, lambda v: v.x, equality=True)
-    found = verdict(step)
+    found = verdict(step_of(lambda v: v.x + 1 - 1, lambda v: v.x, space, equality=True))
     assert found.verdict == "holds"
     assert abs(found.gap) < 1e-25
 
@@ -118,40 +111,25 @@ def test_rounding_is_no_violation():
 def test_rounding_at_any_number_of_digits_is_no_violation(error):
     """sqrt(x)^2 - x is rounding against 0, however large the relative difference looks."""
     space = Space("x", (Variable("x", 1, 2),), count=500)
-    step = ProofStep(
-        "rounding",
-        "",
-        space,
-        lambda v: np.sqrt(v.x) ** 2 - v.x + v.number(error),
-        lambda v: 0 * v.x,
-        equality=True,
-    )
+    left = lambda v: np.sqrt(v.x) ** 2 - v.x + v.number(error)  # noqa: E731
+    step = step_of(left, lambda v: 0 * v.x, space, equality=True)
     assert verdict(step).verdict == ("fails" if error else "holds")
-
-
-def test_survival_follows_what_a_step_feeds():
-    space = Space("unit square", UNIT, count=100)
-    wrong = ProofStep("wrong", "", space, lambda v: v.x + 1, lambda v: v.x, feeds=("end",))
-    for right, survives in ((lambda v: v.y + 1, "yes"), (lambda v: v.y - 1, "no")):
-        end = ProofStep("end", "", space, lambda v: v.y, right)
-        assert audit_report(Proof("test", "", (wrong, end))).survives("wrong") == survives
 
 
 def test_an_empty_space_is_no_proof():
     space = Space("nothing", UNIT, hypotheses=(Hypothesis("never", lambda v: v.x < 0),), count=100)
     with pytest.raises(Refusal, match="no admissible point"):
-        verdict(ProofStep("empty", "", space, lambda v: v.x, lambda v: v.x))
+        verdict(step_of(lambda v: v.x, lambda v: v.x, space))
 
 
 def test_altered_proofs_are_refused_where_there_is_nothing_to_alter():
-    step = ProofStep("s", "", Space("unit square", UNIT), lambda v: v.x, lambda v: v.x)
-    proof = Proof("test", "", (step,), {"c": Fraction(1)})
+    proof = Proof("test", "", (step_of(lambda v: v.x, lambda v: v.x),), {"c": Fraction(1)})
     with pytest.raises(Refusal, match="no step"):
         proof.turned("other")
     with pytest.raises(Refusal, match="no constant"):
         proof.with_constants(e=2)
     with pytest.raises(Refusal, match="no hypothesis"):
-        proof.without("s", "y <= 1")
+        proof.without("one", "y <= 1")
 
 
 def test_report_is_written(tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from certibit import (
+    CARDS,
     CELGC,
     EPISODE,
     GD,
@@ -19,15 +20,13 @@ from certibit import (
     NaiveParallelClip,
     NormalisedEF21,
     NormalisedGD,
-    Refusal,
     RelaxedFunctions,
     certify_clipped,
-    mean,
 )
+from certibit.solvers.authoring import Refusal, mean
 from certibit.solvers.clipping import norm
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import MAIN
-from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.clipped_account import (
     attained_decrease,

@@ -15,7 +15,6 @@ from certibit import (
     ClippedSGD,
     NaiveParallelClip,
     NormalisedGD,
-    Refusal,
     RelaxedFunctions,
     certify_clipped,
 )
@@ -29,8 +28,7 @@ from certibit.data.relaxed.shapes import (
     Steep,
     Well,
 )
-from certibit.solvers.authoring import mean
-from certibit.solvers.backend import where
+from certibit.solvers.authoring import Refusal, mean, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.proofs.positivity import Span, cuts_for, holds_with_cuts

@@ -6,21 +6,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import mean
+from certibit import GD, METHODS, Experiment, Needs, Quadratic, Setting, certify, compressor, mean
 from certibit.solvers.compressors.natural import Natural
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Needs
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.probing import one_step, rounded_outcomes
 

@@ -7,24 +7,17 @@ import numpy as np
 import pytest
 from unstated import formulas, quadratic, unstated
 
-from certibit.solvers.backend import mean
+from certibit import ADIANA, DIANA, TAMUNA, FiveGCSCC, FunctionClass, Method, certify, mean
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.libraries import host, transfer
-from certibit.solvers.method import Method
-from certibit.solvers.methods.adiana import ADIANA
 from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
-from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
-from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
-from certibit.solvers.methods.tamuna import TAMUNA
 from certibit.solvers.simulation.experiment import fitted_view
 from certibit.solvers.state import each
 from certibit.theory.catalogue.catalogue import METHODS, card_of
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.generic import Subject, generic_functions

@@ -5,18 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import Method, Needs, copies, mean
+from certibit import DIANA, METHODS, Experiment, FunctionClass, NormalisedEF21, Quadratic, certify
+from certibit.solvers.authoring import Method, Needs, Refusal, copies, mean
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD, State
-from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.gd import GradientDescent
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.linear_maps import worst_case
 
 FAMILY = FunctionClass(n=3, mu=1.0, L=10.0)

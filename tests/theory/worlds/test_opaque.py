@@ -7,12 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.solvers.authoring import Needs, copies, everyone, masked, mean, total, where
-from certibit.solvers.methods.gd import GD, State
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import FunctionClass
+from certibit import GD, ClientClass, FunctionClass, certify
+from certibit.solvers.authoring import Needs, Refusal, copies, everyone, masked, mean, total, where
+from certibit.solvers.methods.gd import State
 from certibit.theory.worlds.opaque.clients import ClientRows, contents
 from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.opaque.letters import watched

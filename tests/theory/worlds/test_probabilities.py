@@ -5,20 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import masked, mean
-from certibit.solvers.compressors.selector import compressor
+from certibit import Budget, Experiment, GradSkip, Quadratic, Scaffnew, certify, compressor
+from certibit.solvers.authoring import Refusal, masked, mean
 from certibit.solvers.methods.gd import GD, State
-from certibit.solvers.methods.gradskip import GradSkip
-from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import METHODS, parameters
-from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.orbits import OrbitChannel
 from certibit.theory.worlds.outcomes import Scripted

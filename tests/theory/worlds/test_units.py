@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import DIANA, METHODS, Experiment, Quadratic, certify, check, compressor
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import worst_instance
-from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.theorem import ContractionPromise
 from certibit.theory.worlds.linear_maps import worst_case

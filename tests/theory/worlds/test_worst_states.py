@@ -8,12 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import METHODS, Experiment, Quadratic, Refusal, certify, compressor, one_step
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
@@ -21,7 +16,6 @@ from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.numbers.worst_states import worst_state
-from certibit.theory.worlds.probing import one_step
 from certibit.theory.worlds.symbolic import expectation
 
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
