@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from worlds import COMPRESSORS
 
 from certibit import EPISODE, GD, Quadratic, Quartics, Scaffnew, Store, Uniform, compressor
 from certibit.data.files.archive import load_arrays, save_arrays
@@ -15,13 +14,13 @@ from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.method import Method, Needs
 from certibit.solvers.runs import checkpoint as checkpoints
 from certibit.solvers.runs import engine, loop
-from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store import store
-from certibit.theory.catalogue.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import parameters
 
 QUADRATIC = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
 
@@ -79,28 +78,6 @@ def check(experiment, path, **options):
     assert stops >= 2
     assert told[-1] == 1
     assert_equal(found, expected)
-
-
-@pytest.mark.long(keep=2)
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("wire", [False, True])
-def test_every_method(tmp_path, name, wire):
-    sent = compressor(COMPRESSORS[METHODS[name].method.needs.compressor][0])
-    experiment = Experiment.of(parameters(name, QUADRATIC, sent), QUADRATIC, sent)
-    check(
-        experiment, tmp_path / "trace.npz", seeds=3, budget=Budget(rounds=40), wire=wire,
-        record=Record(1, 3),
-    )  # fmt: skip
-
-
-@pytest.mark.long(keep=4)
-@pytest.mark.parametrize("name", COMPRESSORS["unbiased"])
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
-def test_every_compressor(tmp_path, name, storage):
-    problem = select_problem("breast-cancer@5", kappa=50.0, storage=storage)
-    sent = compressor(name)
-    experiment = Experiment.of(parameters("diana", problem, sent), problem, sent)
-    check(experiment, tmp_path / "trace.npz", seeds=2, budget=Budget(rounds=30))
 
 
 def test_noise_and_problems_on_the_run_axis(tmp_path):

@@ -1,18 +1,18 @@
 """Constants, names and refusals; and one message on all libraries, dtypes and the wire."""
 
 import re
-from itertools import product
 from math import ceil, log2, sqrt
 
 import array_api_strict
 import numpy as np
 import pytest
-from compressor_cases import ALL, BIASED, UNBIASED, draw, serves
+from compressor_cases import ALL, draw, serves
 
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import feature_sum
 from certibit.solvers.compressors.selector import NAMES, compressor
 from certibit.solvers.libraries import host
+from certibit.theory.checks.compressor.compression import compressor_checks
 
 DIMENSIONS = [1, 2, 3, 5, 8, 9, 122]
 each_name = pytest.mark.parametrize("name", ALL)
@@ -55,43 +55,6 @@ BITS = {
     "scaled(dithering:2)": lambda d: 32 + 3 * d,
     "rand-k:2(top-k:3)": lambda d: 64 + 2 * index(d),
 }
-OMEGA = {
-    "identity": lambda d: 0,
-    "rand-k:1": lambda d: d - 1,
-    "rand-k:2": lambda d: d / 2 - 1,
-    "rand-k:3": lambda d: d / 3 - 1,
-    "rand-k:2@shared": lambda d: d / 2 - 1,
-    "natural": lambda d: 1 / 8,
-    "rand-k:1+natural": lambda d: 9 * d / 8 - 1,
-    "rand-k:2+natural": lambda d: 9 * d / 16 - 1,
-    "l1": lambda d: d - 1,
-    "dithering:1": lambda d: sqrt(d) - 1,
-    "dithering:3": lambda d: min(d / 36, sqrt(d) / 3),
-    "dithering:4": lambda d: min(d / 64, sqrt(d) / 4),
-    "ternary": lambda d: (sqrt(d) - 1) / 2,
-}
-ALPHA = {
-    "top-k:1": lambda d: 1 / d,
-    "top-k:2": lambda d: 2 / d,
-    "sign": lambda d: 1 / d,
-    "top-k:1+2-bit": lambda d: 1 / d,
-    "top-k:3+2-bit": lambda d: 27 / 11 / d,
-    "dct(top-k:1)": lambda d: 1 / d,
-    "chunked:2(top-k:1)": lambda d: 1 / 2,
-    "chunked:3(dct(top-k:2+2-bit))": lambda d: 9 / 10 * 2 / 3,
-    "scaled(rand-k:1)": lambda d: 1 / d,
-    "scaled(rand-k:2@shared)": lambda d: 2 / d,
-    "scaled(natural)": lambda d: 8 / 9,
-    "scaled(l1)": lambda d: 1 / d,
-    "scaled(dithering:2)": lambda d: 1 / (1 + min(d / 16, sqrt(d) / 2)),
-    "rand-k:2(top-k:3)": lambda d: 1 / 2 * 3 / d,
-}
-ABOUT_THE_MEAN = {
-    "rand-k:2(top-k:3)": lambda d: (sqrt(1 - 3 / d), 1 / 2),
-    "scaled(rand-k:1)": lambda d: (1 - 1 / d, (d - 1) / d**2),
-    "scaled(rand-k:2@shared)": lambda d: (1 - 2 / d, (d / 2 - 1) * 4 / d**2),
-    "scaled(natural)": lambda d: (1 / 9, 8 / 81),
-}
 
 
 @each_name
@@ -100,55 +63,30 @@ def test_table_of_bits(name):
         assert compressor(name).bits(d) == BITS[name](d)
 
 
-@pytest.mark.parametrize("name", UNBIASED)
-def test_table_of_omega(name):
-    for d in served(name):
-        c = compressor(name)
-        assert c.unbiased
-        assert c.omega(d) == pytest.approx(OMEGA[name](d), rel=1e-14)
-        shared = name.endswith("@shared")
-        assert c.omega_av(d, 7) == pytest.approx(OMEGA[name](d) / (1 if shared else 7), rel=1e-14)
-        if OMEGA[name](d) < 1:
-            assert c.alpha(d) == pytest.approx(1 - OMEGA[name](d), rel=1e-14)
-        else:
-            with pytest.raises(Refusal, match=r"is no contraction; use scaled\("):
-                c.alpha(d)
-
-
-@pytest.mark.parametrize("name", BIASED)
-def test_table_of_alpha(name):
-    for d in served(name):
-        c = compressor(name)
-        assert not c.unbiased
-        assert c.alpha(d) == pytest.approx(ALPHA[name](d), rel=1e-14)
-        for constant, sizes in ((c.omega, (d,)), (c.omega_av, (d, 3))):
-            with pytest.raises(Refusal, match="is biased and has no omega; choose an unbiased one"):
-                constant(*sizes)
+UNATTAINED = {
+    "identity": lambda d: 0,
+    "dithering:3": lambda d: min(d / 36, sqrt(d) / 3),
+    "dithering:4": lambda d: min(d / 64, sqrt(d) / 4),
+    "top-k:1+2-bit": lambda d: 1 / d,
+    "top-k:3+2-bit": lambda d: 27 / 11 / d,
+    "chunked:2(top-k:1)": lambda d: 1 / 2,
+    "chunked:3(dct(top-k:2+2-bit))": lambda d: 9 / 10 * 2 / 3,
+    "scaled(dithering:2)": lambda d: 1 / (1 + min(d / 16, sqrt(d) / 2)),
+}
+"""The omega or alpha of those that name no vector at which it is attained, as the others do."""
 
 
 @each_name
-def test_table_of_bias_and_variance(name):
-    """By default those of the table, of the whole error where nothing is drawn, and of omega."""
+def test_all_checks_hold(name):
+    """Constants at the vectors that attain them, bytes, clients and runs alone."""
+    c = compressor(name)
+    assert [v.advice for v in compressor_checks(c, draws=1000) if not v.holds] == []
     for d in served(name):
-        c = compressor(name)
-        if c.unbiased:
-            expected = 0.0, OMEGA[name](d)
-        elif c.deterministic(d):
-            expected = sqrt(1 - ALPHA[name](d)), 0.0
-        elif name in ABOUT_THE_MEAN:
-            expected = ABOUT_THE_MEAN[name](d)
+        constant = c.omega(d) if c.unbiased else c.alpha(d)
+        if name in UNATTAINED:
+            assert constant == pytest.approx(UNATTAINED[name](d), rel=1e-14)
         else:
-            omega = 1 / ALPHA[name](d) - 1
-            expected = omega / (1 + omega), omega / (1 + omega) ** 2
-        found = c.bias(d), c.relative_variance(d)
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-
-def test_a_compressor_need_be_no_contraction():
-    c = compressor("rand-k:2(top-k:4)")
-    assert (c.bias(16), c.relative_variance(16)) == (sqrt(3) / 2, 1.0)
-    with pytest.raises(Refusal, match="less than half of its entries and is no contraction"):
-        c.alpha(16)
+            assert c.hardest(d) is not None
 
 
 @each_name
@@ -156,6 +94,28 @@ def test_name_makes_the_compressor_again(name):
     assert compressor(name).name == name
     assert compressor(name).shared == ("@shared" in name)
     assert compressor(compressor(name).name) == compressor(name)
+
+
+@each_name
+def test_constants_that_are_not_there_are_refused(name):
+    for d in served(name):
+        c = compressor(name)
+        if not c.unbiased:
+            for constant, sizes in ((c.omega, (d,)), (c.omega_av, (d, 3))):
+                with pytest.raises(Refusal, match="is biased and has no omega; choose an unbiased"):
+                    constant(*sizes)
+        elif c.omega(d) < 1:
+            assert c.alpha(d) == pytest.approx(1 - c.omega(d), rel=1e-14)
+        else:
+            with pytest.raises(Refusal, match=r"is no contraction; use scaled\("):
+                c.alpha(d)
+
+
+def test_a_compressor_need_be_no_contraction():
+    c = compressor("rand-k:2(top-k:4)")
+    assert (c.bias(16), c.relative_variance(16)) == (sqrt(3) / 2, 1.0)
+    with pytest.raises(Refusal, match="less than half of its entries and is no contraction"):
+        c.alpha(16)
 
 
 def test_every_form_of_a_selector_is_understood():
@@ -207,31 +167,6 @@ def test_more_entries_than_there_are_is_refused(name):
         with pytest.raises(Refusal, match="keeps 4 of d = 3 entries; choose k between 1 and 3"):
             use(3)
     c.check(4)
-
-
-@each_name
-def test_wire_is_normal_up_to_single_precision(name):
-    for d, seed in product(served(name), (0, 1)):
-        c, x, u = draw(name, 3, d, 2, seed)
-        message = c.message(x, u)
-        normal = c.vector(message, d)
-        wired = c.vector(c.layout(d).transmit(message), d)
-        assert np.all(np.abs(wired - normal) <= 2.0**-24 * (1 + 1e-6) * np.abs(normal))
-
-
-@each_name
-def test_clients_and_runs_do_not_see_each_other(name):
-    rounding = 1e-14 if "dct" in name else 0  # products sum in another order
-    for d in served(name):
-        c, x, u = draw(name, 3, d, 4)
-        together = c.compress(x, u)
-        for i in range(3):
-            for r in range(4):
-                numbers = u[:, :, r : r + 1] if c.shared else u[i : i + 1, :, r : r + 1]
-                alone = c.compress(x[i : i + 1, :, r : r + 1], numbers)
-                np.testing.assert_allclose(
-                    alone[0, :, 0], together[i, :, r], rtol=1e-15, atol=rounding
-                )
 
 
 @each_name

@@ -7,7 +7,6 @@ import ctypes
 import shutil
 import subprocess
 from collections import Counter
-from dataclasses import replace
 from functools import wraps
 
 import array_api_strict
@@ -24,7 +23,7 @@ from certibit.solvers.runs import engine, loop
 from certibit.solvers.simulation import philox
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.philox import uniform_numbers
-from certibit.solvers.simulation.randomness import Streams, generator, key
+from certibit.solvers.simulation.randomness import generator, key
 
 DEVICE = array_api_strict.Device("device1")
 EXACT = {"rtol": 1e-9, "atol": 1e-300}
@@ -82,28 +81,6 @@ def test_the_kernel_gives_the_same_numbers(tmp_path):
     words = int(first[0]), int(second[0])
     found = [drawn(int(place), *words) for place in places[:, 0]]
     np.testing.assert_array_equal(found, generator(7, "coin").random(1000))
-
-
-def test_streams_go_on_where_each_run_has_stopped():
-    """Runs that do not draw keep their place; what is drawn can be gone on with."""
-    seeds, turns = [4, 9, 5], np.random.default_rng(0).random((20, 3)) < 0.5
-    hosted, device = Streams(seeds), DeviceStreams(seeds, on_device(np.zeros((1, 1, 3))))
-    for known in turns:
-        runs = np.flatnonzero(known)
-        turn = replace(device.everyone, known=known, mask=on_device(known))
-        found = libraries.host(device.uniform("coin", turn, (2, 3)))
-        np.testing.assert_array_equal(found[:, :, runs], hosted.uniform("coin", runs, (2, 3)))
-    np.testing.assert_array_equal(device.drawn["coin"], hosted.drawn["coin"])
-    again = DeviceStreams(seeds, on_device(np.zeros((1, 1, 3))))
-    again.resume(device.drawn)
-    for streams in (device, again):
-        for _ in range(3):
-            streams.turn(0.5, streams.everyone)
-    numbers = [
-        libraries.host(each.uniform("coin", each.everyone, (1, 1))) for each in (device, again)
-    ]
-    np.testing.assert_array_equal(*numbers)
-    assert device.drawn["round"].tolist() == again.drawn["round"].tolist() == [3, 3, 3]
 
 
 WHERE = {

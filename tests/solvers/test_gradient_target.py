@@ -49,13 +49,6 @@ def test_methods_reach_a_small_gradient(name, solved):
         assert (columns["gap"] > 0).all()
 
 
-def test_the_recorded_number_is_the_squared_norm_of_the_mean_gradient():
-    trace = simulate(made("gd", MODEL), seeds=1, budget=Budget(rounds=3), keep_model=True)
-    assert trace.measure == "gap"
-    gradient = MODEL.grad(trace.x).mean(axis=0)
-    assert trace.final("squared_gradient")[0] == pytest.approx((gradient**2).sum(), rel=1e-12)
-
-
 def test_a_strongly_convex_problem_may_have_the_target_too():
     """Of a composite view it is the gradient of f + g."""
     locodl = CARDS["locodl"].parameters(CONVEX, compressor("rand-k:3"))

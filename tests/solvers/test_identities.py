@@ -336,17 +336,6 @@ def test_5gcs_adaptive_starts_again_at_the_model_after_a_bad_start(quadratic):
     assert (w.ledger.gradients <= problem.n * 2 * (method.K + 1)).all()
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "ef-bv"])
-def test_a_compressor_of_another_class_is_refused(name):
-    wrong, words = {
-        "unbiased": (TOP, "is biased"),
-        "contractive": (RAND, "is no contraction"),
-        None: (RAND, "sends uncompressed vectors"),
-    }[METHODS[name].method.needs.compressor]
-    with pytest.raises(Refusal, match=words):
-        parameters(name, Quadratic.random(4, 5, mu=1.0, L=10.0), wrong)
-
-
 def test_refusals():
     problem = Quadratic.random(4, 3, mu=1.0, L=10.0)
     alone = Quadratic.random(1, 3, mu=1.0, L=10.0)

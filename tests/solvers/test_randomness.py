@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit.solvers.simulation.randomness import Stream, Streams, generator
+from certibit.solvers.simulation.randomness import Stream, generator
 
 
 def numbers(seed, count, purpose="coin"):
@@ -29,15 +29,3 @@ def test_runs_that_draw_at_different_times_keep_their_own_numbers():
     for seed, pieces in enumerate(got):
         together = np.concatenate(pieces)
         np.testing.assert_array_equal(together, numbers(seed, together.size))
-
-
-def test_purposes_and_seeds_have_streams_of_their_own():
-    firsts = {numbers(seed, 1, purpose)[0] for seed in range(20) for purpose in ("a", "b", "c")}
-    assert len(firsts) == 60
-
-
-def test_shape_is_rows_columns_runs():
-    drawn = Streams([1, 2, 3]).uniform("mask", np.array([2, 0]), (4, 5))
-    assert drawn.shape == (4, 5, 2)
-    np.testing.assert_array_equal(drawn[:, :, 0].ravel(), numbers(3, 20, "mask"))
-    np.testing.assert_array_equal(drawn[:, :, 1].ravel(), numbers(1, 20, "mask"))

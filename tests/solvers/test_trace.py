@@ -47,13 +47,6 @@ def equal(a: Trace, b: Trace) -> bool:
     return same and a.ending == b.ending and a.specification == b.specification
 
 
-def test_saved_and_loaded_is_the_same(problem, method, tmp_path):
-    trace = simulate(method, problem, RAND_2, **OPTIONS)
-    trace.save(tmp_path / "deep" / "trace.npz")
-    assert equal(trace, Trace.load(tmp_path / "deep" / "trace.npz"))
-    assert [file.name for file in (tmp_path / "deep").iterdir()] == ["trace.npz"]
-
-
 def test_the_specification_is_json_and_complete(problem, method):
     settings = simulate(method, problem, RAND_2, **OPTIONS).specification
     again = json.loads(json.dumps(settings))
