@@ -15,6 +15,26 @@ from certibit.solvers.runs import loop
 RAND_2 = compressor("rand-k:2")
 
 
+@pytest.mark.parametrize(
+    ("budget", "ending", "column", "limit"),
+    [
+        (Budget(bits=500), "bits", "uplink_bits", 500),
+        (Budget(rounds=9), "rounds", "rounds", 9),
+        (Budget(iterations=33), "iterations", "iteration", 33),
+        (Budget(gradients=7), "gradients", "gradients", 7),
+    ],
+)
+def test_budgets_end_a_run_at_once(problem, locodl, budget, ending, column, limit):
+    trace = simulate(locodl, problem, RAND_2, seeds=4, budget=budget)
+    assert trace.ending == (ending,) * 4
+    for run_number in range(4):
+        spent = trace.run(run_number)[column]
+        assert spent[-1] >= limit
+        assert (spent[:-1] < limit).all()
+    step = {"bits": RAND_2.bits(5), "rounds": 1}.get(ending, np.inf)  # the first round beyond
+    assert (trace.final(column) < limit + step).all()
+
+
 def test_accuracy_ends_each_run_by_itself(problem, locodl):
     trace = simulate(
         locodl, problem, RAND_2, seeds=6, budget=Budget(gap=1e-7), record=Record(1.0, 1)

@@ -165,90 +165,61 @@ def message(*columns):
     return tuple(np.array(column)[None, :, None] for column in columns)
 
 
-@pytest.mark.parametrize(
-    ("layout", "columns", "sentence"),
-    [
-        (LEVELS, ([-1.0], [1.0, 2.0]), "carry -1.0 here, it expects a norm, 0 or above"),
-        (LEVELS, ([0.0], [0.0, 2.0]), "carry 2.0 here, it expects a level 0 beside a norm of 0"),
-        (INDICES, ([3, 3], [1.0, 2.0]), "carry 3 here, it expects every index once"),
-        (DRAWN, ([3, 3], [1.0, 2.0]), "carry 3 here, it expects every index once"),
-        (DRAWN, ([3, 5], [1.0, 2.0]), "carry 5 here, it expects an index 0..4"),
-        (DRAWN, (["a", "b"], [1.0, 2.0]), "is no part of a message; give numbers"),
-        (INDICES, ([1, 2], [1.0 + 1j, 2.0]), "is no part of a message; give numbers"),
-    ],
-)
-def test_numbers_that_do_not_fit_each_other_are_refused(layout, columns, sentence):
-    with pytest.raises(Refusal, match=sentence):
-        layout.encode(message(*columns))
-
-
 def payload(text):
     return np.packbits(np.array([bit == "1" for bit in text if bit != " "]))[None, :, None]
 
 
 NEGATIVE, ZERO, ONE = (format(int(np.float32(x).view(np.uint32)), "032b") for x in (-1.0, 0.0, 1.0))
 LOUD = "0 11111111 0" + 22 * "1"
+WHOLE, EMPTY = mixed_message(), np.zeros((1, 8, 1), np.uint8)
+ENCODED = [
+    (LEVELS, message([-1.0], [1.0, 2.0]), "carry -1.0 here, it expects a norm, 0 or above"),
+    (LEVELS, message([0.0], [0.0, 2.0]), "carry 2.0 here, it expects a level 0 beside a norm of 0"),
+    (INDICES, message([3, 3], [1.0, 2.0]), "carry 3 here, it expects every index once"),
+    (DRAWN, message([3, 3], [1.0, 2.0]), "carry 3 here, it expects every index once"),
+    (DRAWN, message([3, 5], [1.0, 2.0]), "carry 5 here, it expects an index 0..4"),
+    (DRAWN, message(["a", "b"], [1.0, 2.0]), "is no part of a message; give numbers"),
+    (INDICES, message([1, 2], [1.0 + 1j, 2.0]), "is no part of a message; give numbers"),
+    (MIXED, WHOLE[:-1], r"has \[2, 1, 3, 2, 1\] numbers; encode"),
+    (MIXED, (*WHOLE[:-1], WHOLE[-1][:1]), "differ in n or R"),
+]
+DECODED = [
+    (LEVELS, payload(f"{NEGATIVE} 001 000"), (), "carry -1.0 here, it expects a norm"),
+    (LEVELS, payload(f"1{31 * '0'} 000 000"), (), "carry -0.0 here, it expects a norm"),
+    (LEVELS, payload(f"{ZERO} 000 101"), (), "carry -1.0 here, it expects a level 0 beside a norm"),
+    (INDICES, payload(f"011 011 {ONE} {ONE}"), (), "carry 3 here, it expects every index once"),
+    (INDICES, payload(f"011 001 {ONE} {LOUD}"), (), "a quiet not-a-number"),
+    (LEVELS, payload(f"{ONE} 000 001 01"), (), "bits after the 38 of a message; fill with zeros"),
+    (INDICES, 1.0 * EMPTY, (), r"a payload of float64 \(1, 8, 1\) is no message"),
+    (INDICES, EMPTY[..., 0], (), r"a payload of uint8 \(1, 8\) is no message"),
+    (INDICES, bytes(8), (), r"a payload of bytes \(\) is no message"),
+    (DRAWN, EMPTY, message([1, 5]), "carry 5 here, it expects an index 0..4"),
+    (DRAWN, EMPTY, message([-1, 2]), "carry -1 here, it expects an index 0..4"),
+    (DRAWN, EMPTY, message([2, 2]), "carry 2 here, it expects every index once"),
+    (DRAWN, EMPTY, message(["1", "2"]), "is no part of a message"),
+    (
+        DRAWN,
+        EMPTY,
+        message([1, 2, 3]),
+        r"shared arrays \[\(1, 3, 1\)\] do not fit; this layout has",
+    ),
+    (DRAWN, EMPTY, message([1, 2], [1, 2]), "do not fit"),
+    (DRAWN, EMPTY, (np.array([1, 2]),), "do not fit"),
+    (LEVELS, payload(f"{ONE} 000 001"), message([1, 2]), "do not fit"),
+    (MIXED, MIXED.encode(WHOLE)[:, :-1], (), "8 bytes per message where its layout has 9"),
+]
 
 
-@pytest.mark.parametrize(
-    ("layout", "text", "sentence"),
-    [
-        (LEVELS, f"{NEGATIVE} 001 000", "carry -1.0 here, it expects a norm"),
-        (LEVELS, f"{format(1 << 31, '032b')} 000 000", "carry -0.0 here, it expects a norm"),
-        (LEVELS, f"{ZERO} 000 101", "carry -1.0 here, it expects a level 0 beside a norm of 0"),
-        (INDICES, f"011 011 {ONE} {ONE}", "carry 3 here, it expects every index once"),
-        (INDICES, f"011 001 {ONE} {LOUD}", "a quiet not-a-number"),
-        (LEVELS, f"{ONE} 000 001 01", "bits after the 38 of a message; fill with zeros"),
-    ],
-)
-def test_bytes_that_encode_cannot_make_are_refused(layout, text, sentence):
+@pytest.mark.parametrize(("layout", "given", "sentence"), ENCODED)
+def test_messages_that_do_not_fit_are_refused(layout, given, sentence):
     with pytest.raises(Refusal, match=sentence):
-        layout.decode(payload(text))
+        layout.encode(given)
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        (np.zeros((1, 8, 1)), r"a payload of float64 \(1, 8, 1\) is no message"),
-        (np.zeros((1, 8), np.uint8), r"a payload of uint8 \(1, 8\) is no message"),
-        (bytes(8), r"a payload of bytes \(\) is no message"),
-    ],
-)
-def test_what_is_no_payload_is_refused(given, sentence):
+@pytest.mark.parametrize(("layout", "given", "shared", "sentence"), DECODED)
+def test_bytes_that_encode_cannot_make_are_refused(layout, given, shared, sentence):
     with pytest.raises(Refusal, match=sentence):
-        INDICES.decode(given)
-
-
-@pytest.mark.parametrize(
-    ("shared", "sentence"),
-    [
-        (message([1, 5]), "carry 5 here, it expects an index 0..4"),
-        (message([-1, 2]), "carry -1 here, it expects an index 0..4"),
-        (message([2, 2]), "carry 2 here, it expects every index once"),
-        (message(["1", "2"]), "is no part of a message"),
-        (message([1, 2, 3]), r"shared arrays \[\(1, 3, 1\)\] do not fit; this layout has"),
-        (message([1, 2], [1, 2]), "do not fit"),
-        ((np.array([1, 2]),), "do not fit"),
-    ],
-)
-def test_shared_arrays_that_do_not_fit_are_refused(shared, sentence):
-    with pytest.raises(Refusal, match=sentence):
-        DRAWN.decode(np.zeros((1, 8, 1), np.uint8), shared)
-
-
-def test_shared_arrays_for_a_layout_without_any_are_refused():
-    with pytest.raises(Refusal, match="do not fit"):
-        LEVELS.decode(payload(f"{ONE} 000 001"), message([1, 2]))
-
-
-def test_misfitting_messages_are_refused():
-    message = mixed_message()
-    with pytest.raises(Refusal, match=r"has \[2, 1, 3, 2, 1\] numbers; encode"):
-        MIXED.encode(message[:-1])
-    with pytest.raises(Refusal, match="differ in n or R"):
-        MIXED.encode((*message[:-1], message[-1][:1]))
-    with pytest.raises(Refusal, match="8 bytes per message where its layout has 9"):
-        MIXED.decode(MIXED.encode(message)[:, :-1, :])
+        layout.decode(given, shared)
 
 
 def test_shared_numbers_are_not_sent():
