@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from worlds import simulate
 
-from certibit import EPISODE, GD, Quadratic, Quartics, Refusal, compressor, parameters
+from certibit import EPISODE, Quadratic, Quartics, Refusal
 from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
@@ -44,18 +44,6 @@ def test_the_grid_is_a_product():
                 place = table[i, j, seed]
                 assert (grid["eta"][0, 0, place], grid["tau"][0, 0, place]) == (eta, tau)
                 assert grid.runs[place] == seed
-
-
-def test_misfitting_batches_are_refused(problem):
-    budget = Budget(rounds=1)
-    with pytest.raises(Refusal, match="2 seeds and parameters for 3 runs"):
-        simulate(GD(np.full((1, 1, 3), 0.1)), problem, seeds=2, budget=budget)
-    with pytest.raises(Refusal, match="all different"):
-        simulate(GD(0.1), problem, seeds=[1, 1], budget=budget)
-    locodl = parameters("locodl", problem, compressor("natural"))
-    mixed = replace(locodl, gamma=np.full((1, 1, 3), 0.1), omega=np.full((1, 1, 2), 0.1))
-    with pytest.raises(Refusal, match="for 2 and for 3 runs"):
-        simulate(mixed, problem, compressor("natural"), seeds=[0, 0, 0], budget=budget)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)

@@ -1,5 +1,6 @@
 """Budgets end runs, recording leaves them alone, and what is impossible is refused."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -8,11 +9,13 @@ import pytest
 import scipy.sparse
 from worlds import simulate
 
-from certibit import GD, Budget, Every, LogisticRegression, Quadratic, Record, Refusal, compressor
+from certibit import GD, Budget, LoCoDL, LogisticRegression, Quadratic, Record, Refusal, compressor
 from certibit.data.files.dataset import Dataset
+from certibit.solvers.method import Every
 from certibit.solvers.runs import loop
 
-RAND_2 = compressor("rand-k:2")
+RAND_2, THREE = compressor("rand-k:2"), np.full((1, 1, 3), 0.1)
+SMALL, LOCODL = Quadratic.random(3, 5), LoCoDL(0.1, 0.3, 0.3, 0.5, 1.5)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +24,6 @@ RAND_2 = compressor("rand-k:2")
         (Budget(bits=500), "bits", "uplink_bits", 500),
         (Budget(rounds=9), "rounds", "rounds", 9),
         (Budget(iterations=33), "iterations", "iteration", 33),
-        (Budget(gradients=7), "gradients", "gradients", 7),
     ],
 )
 def test_budgets_end_a_run_at_once(problem, locodl, budget, ending, column, limit):
@@ -33,6 +35,12 @@ def test_budgets_end_a_run_at_once(problem, locodl, budget, ending, column, limi
         assert (spent[:-1] < limit).all()
     step = {"bits": RAND_2.bits(5), "rounds": 1}.get(ending, np.inf)  # the first round beyond
     assert (trace.final(column) < limit + step).all()
+
+
+def test_a_budget_of_gradients(problem):
+    trace = simulate(GD(0.01), problem, seeds=2, budget=Budget(gradients=7))
+    assert trace.ending == ("gradients",) * 2
+    assert trace.final("gradients").tolist() == [7, 7]
 
 
 def test_accuracy_ends_each_run_by_itself(problem, locodl):
@@ -70,37 +78,41 @@ def test_record_spacing_is_geometric(problem, locodl):
         assert np.floor(np.log10(trace.columns["gap"][place])) < np.floor(np.log10(before))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"chosen": compressor("top-k:2")}, "top-k:2 is biased and locodl needs an unbiased"),
-        ({"chosen": compressor("rand-k:6")}, "rand-k:6 keeps 6 of d = 5"),
-        ({"seeds": []}, "must be at least one"),
-        ({"seeds": [1, 1]}, "all different"),
-        ({"seeds": [-1]}, "whole numbers >= 0"),
-        ({"seeds": [0.5]}, "whole numbers >= 0"),
-        ({"seeds": 1.5}, "the seeds 1.5 are not all whole numbers >= 0"),
-        ({"budget": 1e-3}, "0.001 is no budget; give such as Budget"),
-        ({"library": "jax"}, "'jax' is unknown"),
-    ],
-)
-def test_misfits_are_refused(problem, locodl, arguments, sentence):
-    options = {"chosen": RAND_2, "budget": Budget(rounds=1), **arguments}
-    with pytest.raises(Refusal, match=sentence):
-        simulate(locodl, problem, **options)
+def asked(**arguments):
+    options = {"method": LOCODL, "chosen": RAND_2, "budget": Budget(rounds=1), **arguments}
+    return simulate(options.pop("method"), SMALL, **options)
 
 
-@pytest.mark.parametrize("limit", ["bits", "rounds", "gap", "iterations"])
-def test_impossible_budgets_are_refused(limit):
-    for bad in (0, -1, float("nan"), float("inf")):
-        with pytest.raises(Refusal, match=f"{limit} is not possible"):
-            Budget(**{limit: bad})
+REFUSED = {
+    "a biased compressor": (lambda: asked(chosen=compressor("top-k:2")), "top-k:2 is biased and "),
+    "too many entries": (lambda: asked(chosen=compressor("rand-k:6")), "rand-k:6 keeps 6 of d = 5"),
+    "no seeds": (lambda: asked(seeds=[]), "must be at least one"),
+    "equal seeds": (lambda: asked(seeds=[1, 1]), "all different"),
+    "a negative seed": (lambda: asked(seeds=[-1]), "whole numbers >= 0"),
+    "half a seed": (lambda: asked(seeds=[0.5]), "whole numbers >= 0"),
+    "a number of seeds": (lambda: asked(seeds=1.5), "the seeds 1.5 are not all whole numbers >= 0"),
+    "no budget": (lambda: asked(budget=1e-3), "0.001 is no budget; give such as Budget"),
+    "a library": (lambda: asked(library="jax"), "'jax' is unknown"),
+    "a batch": (lambda: asked(method=GD(np.full((1, 1, 3), 0.1)), chosen=None, seeds=2),
+                "2 seeds and parameters for 3 runs"),
+    "sizes": (lambda: asked(method=replace(LOCODL, gamma=THREE, omega=THREE[..., :2]), seeds=3),
+              "for 2 and for 3 runs"),
+    **{f"{limit} {bad}": (lambda limit=limit, bad=bad: Budget(**{limit: bad}),
+                          f"{limit} is not possible")
+       for limit in ("bits", "rounds", "gap", "iterations", "squared_gradient")
+       for bad in (0, -1, float("nan"), float("inf"))},
+    **{str(bad): (lambda bad=bad: Record(**bad), "both must be at least 1")
+       for bad in ({"ratio": 0.5}, {"every": 0}, {"ratio": float("nan")})},
+    "two accuracies": (lambda: Budget(gap=0.1, squared_gradient=0.2),
+                       "0.1 gap and 0.2 squared_gradient; give one accuracy"),
+    "a measure": (lambda: Budget().aimed(1e-3, "distance"), "the measure 'distance' is unknown"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("bad", [{"ratio": 0.5}, {"every": 0}, {"ratio": float("nan")}])
-def test_impossible_record_spacing_is_refused(bad):
-    with pytest.raises(Refusal, match="both must be at least 1"):
-        Record(**bad)
+@pytest.mark.parametrize(("call", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_run_is_refused(call, sentence):
+    with pytest.raises(Refusal, match=re.escape(sentence)):
+        call()
 
 
 @dataclass(frozen=True)

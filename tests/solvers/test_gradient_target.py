@@ -122,15 +122,6 @@ def test_they_run_on_relaxed_problems_too():
     assert trace.ending == ("squared_gradient",)
 
 
-def test_two_accuracies_are_refused():
-    with pytest.raises(Refusal, match=r"0\.1 gap and 0\.2 squared_gradient; give one accuracy"):
-        Budget(gap=0.1, squared_gradient=0.2)
-    with pytest.raises(Refusal, match="a budget of 0 squared_gradient is not possible"):
-        Budget(squared_gradient=0.0)
-    with pytest.raises(Refusal, match="the measure 'distance' is unknown"):
-        Budget().aimed(1e-3, "distance")
-
-
 def test_a_target_replaces_another():
     assert Budget(gap=0.1, rounds=5).aimed(0.2, "squared_gradient") == Budget(
         squared_gradient=0.2, rounds=5

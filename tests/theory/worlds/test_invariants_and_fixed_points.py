@@ -69,7 +69,6 @@ def rank(*groups) -> int:
     return int(np.linalg.matrix_rank(np.concatenate(rows), tol=1e-9 * runs))
 
 
-@pytest.mark.long(keep=10)
 @each_case
 def test_the_stated_fixed_point_is_found(name, rule, n, d, options):
     method, view = prepared(name, rule, n, d, options)
