@@ -12,17 +12,12 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.ef import EF
-from certibit.solvers.methods.ef21 import EF21
-from certibit.solvers.methods.locodl import LoCoDL
+from certibit import DIANA, EF, EF21, Certificate, FunctionClass, LoCoDL
 from certibit.theory.cards.diana import CoupledShifts
 from certibit.theory.cards.ef import Feedback
 from certibit.theory.cards.ef21 import TightErrorFeedback
 from certibit.theory.cards.locodl import Theorem31
 from certibit.theory.formulas.message_noise import unevenness
-from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.symbolic_step import symbolic_step
 
 

@@ -5,15 +5,11 @@ import re
 
 import pytest
 
+from certibit import GD, METHODS, FunctionClass, certify, certify_steps
 from certibit.cli import main
 from certibit.figures.text.examinations import _hypotheses, _promised, _whole_runs
-from certibit.solvers.methods.gd import GD
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.checks.method.whole_runs import RunsCheck
 from certibit.theory.checks.promises import Promised
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.theorem import Condition, ContractionPromise
 from certibit.theory.verdict import Verdict, readable, readable_factor
 

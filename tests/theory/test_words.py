@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from certibit import GD, Condition, Quadratic, check
 from certibit.cli import main
-from certibit.data.problems.quadratic import Quadratic
 from certibit.figures.text.verdicts import OWN, ClaimVerdict, claim_outcome, verdicts_text
 from certibit.figures.theory_results import theorems_table
-from certibit.solvers.methods.gd import GD
 from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.audit.machinery.step import (
     Amendment,
@@ -23,9 +22,7 @@ from certibit.theory.audit.machinery.step import (
     Space,
     Variable,
 )
-from certibit.theory.checks.examination import check
 from certibit.theory.checks.standard import TheoremRow
-from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Known, Verdict
 
 ROOT = Path(__file__).parents[2]
