@@ -177,9 +177,10 @@ def check(
     budget = Budget(
         gap=accuracy, rounds=rounds, iterations=iterations, gradients=gradients, seconds=seconds
     )
+    experiment = Experiment.of(method, problem, compressor)
     return examine(
         card_of(method) if card is None else card,
-        Experiment.of(method, problem, compressor),
+        experiment,
         budget,
         rule=rule,
         by_rule=rule is not None,
