@@ -114,6 +114,7 @@ COSTS = {
     "scaffold minimal": (SCAFFOLD(5, 0.01, 1.0, 4, traffic="minimal"), None, 5),
     "scaffold minimal sampled": (SCAFFOLD(5, 0.01, 1.0, 2, traffic="minimal"), None, 5 / 2),
     "fedcomgate": (FedCOMGATE(3, 0.01, 1.0, 0.5), RAND, 3),
+    "fedcomgate sampled": (FedCOMGATE(3, 0.01, 1.0, 0.5, S=2), RAND, 3 / 2),
     **{name: (*accelerated(name), 1) for name in ("gd", "agd", "nesterov")},
     **{name: (*accelerated(name, RAND), 1) for name in ("diana", "marina", "dasha")},
     "ef21": (*accelerated("ef21", TOP), 1),

@@ -3,7 +3,6 @@
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.fedcomgate import FedCOMGATE, State
 from certibit.solvers.methods.gd import GD
-from certibit.theory.bill import compressed_up
 from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
@@ -32,6 +31,7 @@ class Damped(Theorem):
 
     method = FedCOMGATE
     title = "FedCOMGATE, damped"
+    published = False
 
     def conditions(self, m: FedCOMGATE, setting: Setting) -> tuple[Condition, ...]:
         step = m.K * m.eta * m.gamma_s
@@ -72,13 +72,19 @@ def _published(setting: Setting, K: int = 5) -> FedCOMGATE:
     return FedCOMGATE(K, eta, gamma_s=1.0, alpha=1.0)
 
 
+def _bill(m: FedCOMGATE, n: int, vector: float, message: float) -> tuple[float, float]:
+    """Return the cost of a message up and a vector down, and of the model where a cohort begins."""
+    share = (m.S or n) / n
+    return share * message, share * vector * (1 if share == 1 else 2)
+
+
 CARD = Card(
     FedCOMGATE,
     label="FedCOMGATE",
     theorems=(Damped(),),
     rules={"damped": _damped, "published": _published},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
-    bill=compressed_up,
+    bill=_bill,
     identities=(lambda c, n: (FedCOMGATE(1, 0.6 / c.L, 1.5, 0.8), GD(0.9 / c.L)),),
     roles={"eta": Role.STEP_SIZE, "gamma_s": Role.STEP_SIZE, "K": Role.COUNT, "S": Role.COUNT},
     colour="#661100",

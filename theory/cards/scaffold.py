@@ -46,6 +46,7 @@ class Cohorts(_ControlVariates):
     """
 
     title = "SCAFFOLD, cohorts"
+    published = False
 
     def conditions(self, m: SCAFFOLD, setting: Setting) -> tuple[Condition, ...]:
         step = m.K * m.eta_l * m.eta_g
