@@ -46,7 +46,6 @@ LEVELS = [
     ["solvers.simulation"],
     ["solvers.fast", "solvers.device", "solvers.deep"],
     ["solvers.runs"],
-    ["solvers.cohorts"],
     ["solvers.store"],
     ["theory.assumptions"],
     ["theory", "theory.cones"],
@@ -115,7 +114,6 @@ EXTENSIONS = {
         ),  # many jobs at once
     ],
     "deep": ["data.deep", "solvers.deep", "figures.deep"],
-    "cohorts": ["solvers.cohorts"],
     "estimator": ["certibit.estimator"],
     "attained": [
         "theory.exact",

@@ -53,7 +53,6 @@ CLAIMS = {
         "'bits per second: locodl' in printed",
         "made.crossover()[-1].offer.pair == 'agd'",
     ],
-    "docs/scale.md": ["few.specification['by_cohort']"],
     "docs/write-a-loss.md": [
         "0 < problem.gap(problem.x_star * (1 + 1e-9))[0] < 1e-15",  # nothing cancels
         "LogCosh().curvature(0.0, 0.0) == LogCosh().smoothness",

@@ -13,7 +13,6 @@ from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.libraries import fitting_library, transfer
 from certibit.solvers.method import Method
-from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.loop import BatchLoop, Loop, Progress
@@ -75,7 +74,6 @@ def simulate(
     checkpoint: Checkpoint | None = None,
     callback: Callback | None = None,
     keep_model: bool = False,
-    by_cohort: bool = False,
     catch_up: bool = False,
     loop: Callable[..., BatchLoop] | None = None,
 ) -> Trace:
@@ -109,9 +107,6 @@ def simulate(
         end if it returns true.
     keep_model : bool
         Whether the trace stores the last model of every run as ``x``.
-    by_cohort : bool
-        Compute and hold the clients of every cohort only, one run at a time: the same trace, up to
-        the rounding of sums.
     catch_up : bool
         Count the bits of every broadcast for all clients: those that are away receive it, too, now
         or when they come back. By default, as papers do, a broadcast is counted for its cohort.
@@ -131,13 +126,11 @@ def simulate(
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
-        dtype=dtype, keep_model=keep_model, by_cohort=by_cohort, catch_up=catch_up,
+        dtype=dtype, keep_model=keep_model, catch_up=catch_up,
     )  # fmt: skip
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
-    if by_cohort and library != "numpy":
-        raise Refusal(f"by_cohort is for numpy, and {library} is asked for; leave one of them out")
     if callback is None:
         budget.require_days(method, problem)
     tell = progress or (lambda fraction: None)
@@ -147,10 +140,9 @@ def simulate(
     parts: list[dict[str, Column]] = []
     models: list[Column] = []
     ending: list[str] = []
-    loop = loop or (_cohort_loop() if by_cohort else Loop)
-    batches = list(batches_of_runs(experiment, seeds, library, dtype, 1 if by_cohort else None))
-    if not by_cohort:
-        require_memory_of_runs(experiment, len(batches[0][0]))
+    loop = loop or Loop
+    batches = list(batches_of_runs(experiment, seeds, library, dtype))
+    require_memory_of_runs(experiment, len(batches[0][0]))
     with quiet_machine():
         for number, (some, part, own_seeds) in enumerate(batches):
             going = loop(part, own_seeds, wishes, wire=wire)
@@ -169,25 +161,13 @@ def simulate(
     return Trace(settings | {"origin": origin(problem)}, columns, tuple(ending), final)
 
 
-def _cohort_loop() -> Callable[..., BatchLoop]:
-    cohorts = extension("certibit.solvers.cohorts.cohort_loop")
-    if cohorts is None:
-        raise Refusal("this copy of certibit has no solvers/cohorts; leave by_cohort out")
-    made: Callable[..., BatchLoop] = cohorts.CohortLoop
-    return made
-
-
 def batches_of_runs(
-    experiment: Experiment[Problem],
-    seeds: int | Sequence[int],
-    library: str,
-    dtype: str,
-    at_once: int | None = None,
+    experiment: Experiment[Problem], seeds: int | Sequence[int], library: str, dtype: str
 ) -> Iterator[tuple[NDArray[np.intp], Experiment[Problem], tuple[int, ...]]]:
     """Yield batches of the runs: their positions, their experiment, their seeds."""
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
-    for some in _batches(len(run_seeds), experiment.n * experiment.d, library, at_once):
+    for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
         part = replace(
             experiment,
             method=transfer(narrow(method, some), library, dtype),
@@ -196,15 +176,13 @@ def batches_of_runs(
         yield some, part, tuple(run_seeds[run] for run in some)
 
 
-def _batches(
-    runs: int, size: int, library: str, at_once: int | None = None
-) -> list[NDArray[np.intp]]:
+def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """Divide the runs into batches, with vectors of one run of so many numbers, n d.
 
     On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
     problem fit into memory, or one run. On an accelerator there is one batch.
     """
-    width = at_once or (max(1, _HELD // size) if library == "numpy" else runs)
+    width = max(1, _HELD // size) if library == "numpy" else runs
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
 
 
@@ -218,7 +196,6 @@ def specification(
     library: str | None = None,
     dtype: str = "float64",
     keep_model: bool = False,
-    by_cohort: bool = False,
     catch_up: bool = False,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
@@ -227,9 +204,8 @@ def specification(
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     if library is None:
-        on_host = wire or by_cohort
         size = experiment.n * experiment.d * len(run_seeds)
-        library = "numpy" if on_host else fitting_library(size)
+        library = "numpy" if wire else fitting_library(size)
     return {
         "problem": problem.specification,
         "method": {"name": method.name, "parameters": _values(method)},
@@ -241,7 +217,6 @@ def specification(
         "library": library,
         "dtype": dtype,
         **({"keep_model": True} if keep_model else {}),
-        **({"by_cohort": True} if by_cohort else {}),
         **({"catch_up": True} if catch_up else {}),
     }
 

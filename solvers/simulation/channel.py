@@ -29,16 +29,10 @@ from certibit.solvers.compressors.wire import (
     encode_positions,
     position_bits,
 )
-from certibit.solvers.libraries import host, like
+from certibit.solvers.libraries import like
 from certibit.solvers.method import Every, Schedule, require_probability
 from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
-from certibit.solvers.simulation.ownership import (
-    check_cohort,
-    is_large,
-    members_drawn,
-    owned,
-    ownership_rows,
-)
+from certibit.solvers.simulation.ownership import check_cohort, owned, ownership_rows
 from certibit.solvers.simulation.randomness import Streams
 from certibit.solvers.simulation.turn import Runs, Turn, some_of
 from certibit.solvers.state import copy_of
@@ -185,11 +179,6 @@ class Channel:
             Unless 1 <= m <= n.
         """
         check_cohort(m, self.n)
-        if is_large(self.n):
-            members = members_drawn(host(self._shared("cohort", m)[:, 0, :]), self.n)
-            mask = np.zeros((self.n, 1, members.shape[1]), dtype=bool)
-            np.put_along_axis(mask[:, 0, :], members, True, axis=0)
-            return self._known(like(self.template, mask))
         ranks = self._ranks("cohort", 0.0)
         return self._known((ranks < m)[:, None, :])
 

@@ -8,42 +8,11 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 
-_LARGE = 4096
-"""Up to so many clients a cohort is those with the smallest of n random numbers."""
-
 
 def check_cohort(m: int, n: int) -> None:
     """Refuse a number m of clients that cannot be drawn of n."""
     if not 1 <= m <= n:
         raise Refusal(f"a cohort of {m} of {n} clients; choose between 1 and {n}")
-
-
-def is_large(n: int) -> bool:
-    """Whether cohorts of n clients are drawn without a number for each of them."""
-    return n > _LARGE
-
-
-def members_drawn(uniforms: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Return uniformly random sets of m of n clients, sorted, from m uniform numbers each; (m, R).
-
-    The work is that of m clients. Source: R. W. Floyd's algorithm, in J. Bentley, Programming
-    pearls: a sample of brilliance, Communications of the ACM, 1987.
-
-    Parameters
-    ----------
-    uniforms : (m, R)
-        In [0, 1).
-    n : int
-    """
-    members = np.empty(uniforms.shape, dtype=np.int64)
-    first = n - len(uniforms)
-    for run, numbers in enumerate(uniforms.T):
-        chosen: set[int] = set()
-        for last, number in enumerate(numbers.tolist(), start=first):
-            place = int(number * (last + 1))
-            chosen.add(last if place in chosen else place)
-        members[:, run] = sorted(chosen)
-    return members
 
 
 def check_owners(s: int, m: int) -> None:

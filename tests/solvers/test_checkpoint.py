@@ -92,14 +92,11 @@ def test_noise_and_problems_on_the_run_axis(tmp_path):
 
 
 @pytest.mark.long(keep=1)
-@pytest.mark.parametrize("by_cohort", [False, True])
-def test_new_samples_at_every_gradient(tmp_path, by_cohort):
+def test_new_samples_at_every_gradient(tmp_path):
     """Of runs with rounds at different iterations, where those of one seed share no noise."""
     problem, p = select_problem("breast-cancer@5:batch=4"), np.array([0.2, 0.7])[None, None, :]
-    experiment = Experiment.of(Scaffnew(0.05, 0.3 if by_cohort else p), problem)
-    seeds = [3, 5] if by_cohort else [3, 3]
-    options = {"seeds": seeds, "budget": Budget(rounds=40), "by_cohort": by_cohort}
-    check(experiment, tmp_path / "trace.npz", **options)
+    experiment = Experiment.of(Scaffnew(0.05, p), problem)
+    check(experiment, tmp_path / "trace.npz", seeds=[3, 3], budget=Budget(rounds=40))
 
 
 @pytest.mark.long(keep=1)

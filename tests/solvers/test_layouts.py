@@ -79,7 +79,6 @@ WORLDS = {
     "plain": {},
     "wire": {"wire": True},
     "strict": {"library": "array-api-strict"},
-    "by cohort": {"by_cohort": True},
 }
 
 

@@ -38,7 +38,6 @@ CASES = [
     if kind == "rows, convex" or fits_nonconvex(CARDS[name].method.needs)
 ]
 
-WORLDS = {"by_cohort": True, "library": "array-api-strict"}
 UNNAMED_CASES = [case for case in CASES if not CARDS[case[0]].method.needs.samples]
 
 
@@ -123,13 +122,10 @@ def test_runs_are_others_than_those_of_exact_gradients(name, kind):
 
 
 @pytest.mark.long(keep=6)
-@pytest.mark.parametrize(
-    ("world", "name", "kind"), [(world, *case) for world, case in product(WORLDS, UNNAMED_CASES)]
-)
-def test_every_world_draws_the_same(world, name, kind):
-    """Clients by cohorts or in blocks, and on a device."""
+@pytest.mark.parametrize(("name", "kind"), UNNAMED_CASES)
+def test_a_device_draws_the_same(name, kind):
     experiment, options = experiment_of(name, kind), {"seeds": 2, "budget": Budget(rounds=8)}
-    found = simulate(experiment, **{world: WORLDS[world]}, **options)
+    found = simulate(experiment, library="array-api-strict", **options)
     expected = simulate(experiment, **options)
     assert_same_columns(found.columns, expected.columns, rtol=1e-8, atol=1e-12)
 
@@ -190,23 +186,21 @@ class DrawsUndeclared(Undeclared):
         return type(s)(s.x - problem.grad(s.x, sample=problem.sample("own")).mean(axis=0)[None])
 
 
-@pytest.mark.parametrize("by_cohort", [False, True])
 @pytest.mark.parametrize("selector", [*PROBLEMS.values(), "quadratic:d=5@4"])
 @pytest.mark.parametrize("method", [Undeclared(0.1), DrawsUndeclared(0.1)], ids=lambda m: m.name)
-def test_undeclared_samples_are_refused(method, selector, by_cohort):
+def test_undeclared_samples_are_refused(method, selector):
     """In one sentence that says what to write, on problems without noise, too."""
     experiment = Experiment.of(method, problem(selector))
     with pytest.raises(Refusal, match="write samples=True in its Needs, or leave sample out"):
-        simulate(experiment, budget=Budget(rounds=1), seeds=1, by_cohort=by_cohort)
+        simulate(experiment, budget=Budget(rounds=1), seeds=1)
 
 
-@pytest.mark.parametrize("by_cohort", [False, True])
-def test_local_problems_are_not_solved_with_noise(by_cohort):
+def test_local_problems_are_not_solved_with_noise():
     card, sent = CARDS["5gcs-cc"], compressor("rand-k:2")
     method = replace(card.parameters(TUNED_ON, sent), adaptive=True)
     experiment = Experiment.of(method, problem(PROBLEMS["rows, convex"]), sent)
     with pytest.raises(Refusal, match="which stochastic gradients do not show; give a number of"):
-        simulate(experiment, budget=Budget(rounds=1), seeds=1, by_cohort=by_cohort)
+        simulate(experiment, budget=Budget(rounds=1), seeds=1)
 
 
 @pytest.mark.long(keep=16)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from certibit import Budget, Experiment, Record, problem
-from certibit.solvers.authoring import Method, Needs, Refusal, WithProbability, copies, mean
+from certibit.solvers.authoring import Method, Needs, WithProbability, copies, mean
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
@@ -179,11 +179,11 @@ def made(size):
 
 
 @cache
-def traced(method, size, sent, seeds, fast=False, by_cohort=False):
+def traced(method, size, sent, seeds, fast=False):
     """Return the columns of a run, and its models."""
     experiment = Experiment.of(method, made(size), COMPRESSORS[sent])
     budget, record = Budget(rounds=ROUNDS), Record(ratio=1.0)
-    options = {"record": record, "keep_model": True, "by_cohort": by_cohort}
+    options = {"record": record, "keep_model": True}
     with use_extensions("always" if fast else "never"):
         trace = simulate(experiment, seeds=seeds, budget=budget, **options)
     return trace.columns, trace.x
@@ -203,27 +203,6 @@ def test_a_step_is_the_same_in_every_spelling(spelling, size):
                 values, right[name][chosen], rtol=1e-10, atol=1e-12, err_msg=f"{name}, {seeds}"
             )
         np.testing.assert_allclose(ends, models[:, :, :seeds], rtol=1e-10, atol=1e-12)
-
-
-@dataclass(frozen=True)
-class ByCohort(Pure):
-    """The same step, of which one operation is spelled otherwise."""
-
-    def local_step(self, s, problem, channel):
-        g = problem.grad(s.y)
-        return replace(s, y=SPELLINGS[self.spelling](s.y, g, problem.grad(s.y)))
-
-
-@pytest.mark.parametrize("spelling", range(len(SPELLINGS)), ids=lambda k: SPELLINGS[k].__name__)
-def test_by_cohort_a_spelling_is_the_same_or_refused(spelling):
-    right, _ = traced(Pure(0, 0), "small", 1, 2)
-    if SPELLINGS[spelling] is not as_formula:
-        with pytest.raises(Refusal, match="or run the method without by_cohort"):
-            traced(ByCohort(spelling, 0), "small", 1, 2, by_cohort=True)
-        return
-    found, _ = traced(ByCohort(spelling, 0), "small", 1, 2, by_cohort=True)
-    for name in right.keys() - {"lyapunov"}:
-        np.testing.assert_allclose(found[name], right[name], rtol=1e-10, atol=1e-12, err_msg=name)
 
 
 def test_every_step_goes_somewhere():

@@ -54,7 +54,6 @@ def run(
     keep_model: bool = False,
     card: Card | None = None,
     strict: bool = False,
-    by_cohort: bool = False,
     catch_up: bool = False,
 ) -> Trace:
     """Run a method on a problem from its x_0; warn if no theorem covers the parameters.
@@ -93,8 +92,6 @@ def run(
         The card of the method; by default that of the catalogue, if there is one.
     strict : bool
         Whether parameters outside every theorem are refused, and methods without a theorem.
-    by_cohort : bool
-        Compute and hold the clients of every cohort only, one run at a time; for very many clients.
     catch_up : bool
         Count the bits of every broadcast for all clients: those that are away receive it, too, now
         or when they come back. By default, as papers do, a broadcast is counted for its cohort.
@@ -154,7 +151,6 @@ def run(
         progress=progress,
         callback=callback,
         keep_model=keep_model,
-        by_cohort=by_cohort,
         catch_up=catch_up,
     )
 

@@ -28,13 +28,17 @@ def run_method(chosen: argparse.Namespace) -> None:
     if chosen.bits is not None:
         budget = replace(options.read_limits(chosen), bits=chosen.bits)
     require_theorem(card, experiment, strict=chosen.strict)
-    shared = {"seeds": chosen.seeds, "budget": budget, "wire": chosen.wire}
-    shared |= {"by_cohort": chosen.by_cohort, "catch_up": chosen.catch_up}
-
     with progress_bar(experiment.method.name) as progress:
-        shared |= {"library": chosen.library, "progress": progress}
         run = simulate if chosen.store is None else Store(chosen.store).trace
-        trace = run(experiment, **shared)
+        trace = run(
+            experiment,
+            seeds=chosen.seeds,
+            budget=budget,
+            wire=chosen.wire,
+            catch_up=chosen.catch_up,
+            library=chosen.library,
+            progress=progress,
+        )
     if clock is not None:
         trace = trace.timed(clock)
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
@@ -66,7 +70,6 @@ PROBLEM  such as a5a@87 or /path/to/file@20
 {options.DOWNLINK_WEIGHT}
 {options.network_options()}
 --wire  encode every message as bytes and decode it
---by-cohort  for very many clients: compute and hold in memory only those of the cohort
 --catch-up  count every broadcast for all clients: those outside the cohort receive it later
 --store FOLDER:folder  store the trace; a run that was interrupted continues from there
 --library :{"|".join(LIBRARIES)}  array library (default: cupy for large runs if there is a GPU,

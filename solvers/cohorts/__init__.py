@@ -1,1 +1,0 @@
-"""Extension: runs in which only the clients of a cohort are computed and held."""
