@@ -26,7 +26,7 @@ $(FIGURES): figure%: .venv/installed
 
 # The figures of EPISODE and its rivals, with verdicts.
 episode: .venv/installed
-	$(BIN)/certibit episode
+	$(BIN)/certibit figures episode
 
 # A recurrent network trained by the methods of the EPISODE papers; takes the extra `torch`.
 deep: .venv/installed
@@ -42,11 +42,11 @@ audit: .venv/installed
 
 # Certified against published rates of all methods, and the bits that certified parameters save.
 certified: .venv/installed
-	$(BIN)/certibit certified
+	$(BIN)/certibit figures certified
 
 # Every theorem on standard problems; which check catches which planted fault.
 theory: .venv/installed
-	$(BIN)/certibit theory
+	$(BIN)/certibit figures theory
 
 faults: .venv/installed-dev
 	$(BIN)/python tests/theory/planted/test_planted_faults.py results/theory

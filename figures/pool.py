@@ -17,6 +17,8 @@ from certibit.data.errors import FailedJobsError, Refusal
 from certibit.figures.places.dask_workers import DaskWorkers
 from certibit.figures.places.delivery import Place, Traceable, fetched_trace, found, renewed
 from certibit.figures.workers import Workers
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.store.store import Store
 
 SCHEDULER = "CERTIBIT_SCHEDULER"
 """The environment variable that names a dask scheduler, such as ``tcp://host:8786``."""
@@ -47,6 +49,50 @@ class Call(Generic[T]):
     def trace(self) -> T:
         """Return the result."""
         return self.function(*self.arguments)
+
+
+Tell = Callable[[Callable[[], str]], None]
+"""Called with a function that writes a text: for a file, or fitted to the terminal."""
+
+
+def _tell(write: Callable[[], str]) -> None:
+    print(write())
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all figures of a folder have in common: the runs of their curves, and where these run.
+
+    Attributes
+    ----------
+    folder : Path
+        Of the files that are written; traces go into its folder ``traces``.
+    seeds : int
+        Runs of every curve.
+    downlink : float
+        The weight of a bit received; with one, total bits are what is drawn and tabulated.
+    fresh : bool
+        Whether stored traces are ignored and computed again.
+    limits : Budget, optional
+        Limits that end runs before the figure does; which runs they cut is said in warnings.
+    processes : int or Place, optional
+        Parallel processes, by default one for every core; or a cluster.
+    tell : callable
+        Called with a function that writes each text of the output.
+    """
+
+    folder: Path
+    seeds: int = 5
+    downlink: float = 0.0
+    fresh: bool = False
+    limits: Budget | None = None
+    processes: int | Place | None = None
+    tell: Tell = _tell
+
+    @property
+    def store(self) -> Store:
+        """The traces of the folder."""
+        return Store(self.folder / "traces", self.fresh, self.limits)
 
 
 def in_file(file: str, name: str, *arguments: Any) -> Any:

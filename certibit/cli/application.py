@@ -173,6 +173,9 @@ def _json_alone() -> Iterator[None]:
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
+    first = next((place for place, word in enumerate(words) if not word.startswith("-")), 0)
+    if (both := " ".join(words[first : first + 2])) in SUMMARIES:
+        words = [*words[:first], both, *words[first + 2 :]]
     try:
         return _parser().parse_args(words)
     finally:  # help has been printed
@@ -205,9 +208,10 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, (module, summary) in SUMMARIES.items():
         if _COMMANDS.joinpath(f"{module}.py").exists():
+            shown: dict[str, Any] = {} if " " in name else {"help": summary}
             commands.add_parser(
                 name,
-                help=summary,
+                **shown,
                 description=f"{summary[0].upper()}{summary[1:]}.",
                 fill=partial(_add_options, name, module),
             )

@@ -30,7 +30,7 @@ class CharacterTransformer(nn.Module):  # type: ignore[misc]  # torch has no typ
         super().__init__()
         self.letters = nn.Embedding(len(ALPHABET), width)
         self.places = nn.Parameter(0.02 * torch.randn(length, width))
-        self.layers = nn.Sequential(*(TransformerLayer(width, heads) for _ in range(layers)))
+        self.layers = nn.Sequential(*(_TransformerLayer(width, heads) for _ in range(layers)))
         self.last = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, len(ALPHABET)))
 
     def forward(self, text: Tensor) -> Tensor:
@@ -38,7 +38,7 @@ class CharacterTransformer(nn.Module):  # type: ignore[misc]  # torch has no typ
         return self.last(self.layers(self.letters(text) + self.places))
 
 
-class TransformerLayer(nn.Module):  # type: ignore[misc]
+class _TransformerLayer(nn.Module):  # type: ignore[misc]
     """Causal attention and two linear layers, each added to its input."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -121,7 +121,7 @@ def docstring_text(
     module = make()
     return NeuralProblem.of(
         module,
-        character_loss,
+        _character_loss,
         inputs,
         labels,
         batch=batch,
@@ -131,7 +131,7 @@ def docstring_text(
     )
 
 
-def character_loss(outputs: Tensor, labels: Tensor) -> Tensor:
+def _character_loss(outputs: Tensor, labels: Tensor) -> Tensor:
     """Return the mean cross-entropy of all characters."""
     return nn.functional.cross_entropy(outputs.flatten(0, 1), labels.flatten())
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -11,8 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certibit.data.arrays import Array
-from certibit.data.deep.example_batch import ExampleBatch
+from certibit.data.arrays import Array, array_namespace
 from certibit.data.deep.module_gradients import LossFunction, ModuleGradients, Tensor, TorchModule
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.errors import Refusal
@@ -28,12 +28,12 @@ UNKNOWN = (
 """Which promises mean nothing."""
 
 
-def unequal(inputs: Any, labels: Any) -> bool:
+def _unequal(inputs: Any, labels: Any) -> bool:
     """Return whether examples are lists of one part for every client, not all of one length."""
     return len({*_lengths(inputs), *_lengths(labels)}) > 1
 
 
-def padded(inputs: Any, labels: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _padded(inputs: Any, labels: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Return inputs and labels (n, m, ...), and how many of the m are a client's own, (n,).
 
     m is the number of the largest client; the first example of the others stands again and again
@@ -73,6 +73,55 @@ def _lengths(parts: Any) -> list[int]:
         return list(map(len, parts)) if isinstance(parts, list | tuple) else []
     except TypeError:
         return []
+
+
+@dataclass(frozen=True)
+class ExampleBatch:
+    """Stochastic gradients from b examples of every client, drawn with replacement.
+
+    Gradients of such a problem are counted in examples: b for a stochastic one, and for an exact
+    one those of the largest client.
+
+    Parameters
+    ----------
+    b : int
+        Number of examples.
+
+    Raises
+    ------
+    Refusal
+        Unless b is a whole number of at least 1.
+    """
+
+    b: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.b, int) or isinstance(self.b, bool) or self.b < 1:
+            raise Refusal(f"a batch of {self.b!r} examples is not possible; give a whole number")
+
+    def numbers(self, problem: "NeuralProblem") -> int:
+        """Return how many uniform numbers a batch of a client takes: b."""
+        return self.b
+
+    def gradient(
+        self,
+        problem: "NeuralProblem",
+        x: Array,
+        uniforms: Array,
+        exact: Callable[[Array], Array],
+    ) -> Array:
+        """Return the gradients of batches at points, (n, d, R), from (n, b, R) uniform numbers."""
+        xp = array_namespace(uniforms)
+        m = problem.m if problem.sizes is None else xp.asarray(problem.sizes)[:, None, None]
+        return problem.grad_of_examples(x, xp.astype(uniforms * m, xp.int64))
+
+    def counted(self, problem: "NeuralProblem", sampled: bool) -> int:
+        """Return what a gradient of a client counts: b examples, or m."""
+        return self.b if sampled else problem.m
+
+    def largest_variance(self, problem: "NeuralProblem") -> float:
+        """Return infinity: no bound is known."""
+        return math.inf
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -168,8 +217,8 @@ class NeuralProblem(NonconvexProblem):
         _require_plain(torch, module)
         model = ModuleGradients(module, loss)
         sizes = None
-        if clients is None and unequal(inputs, labels):
-            inputs, labels, sizes = padded(inputs, labels)
+        if clients is None and _unequal(inputs, labels):
+            inputs, labels, sizes = _padded(inputs, labels)
         examples, answers = model.tensors(inputs, labels)
         if len(examples) != len(answers):
             raise Refusal(

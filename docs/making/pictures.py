@@ -16,6 +16,7 @@ from PIL import Image, PngImagePlugin
 from certibit.data.files.records import read_record
 from certibit.figures.locodl.recipes import demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce
+from certibit.figures.pool import Work
 from certibit.figures.text.tables import count_text, late_median
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -74,7 +75,7 @@ def main(results: Path) -> None:
         "figure1": replace(paper, name="picture-figure1", panels=paper.panels[1:]),
     }
     for picture, figure in shown.items():
-        reproduce([figure], results)
+        reproduce([figure], Work(results))
         drawn = results / figure.name
         stamped(drawn.with_suffix(".png"), drawn.with_suffix(".json"), DOCS / f"{picture}.png")
     shutil.copy(results / "episode" / "episode-figure3.png", DOCS)

@@ -1,7 +1,7 @@
 """Certified against published: rates of all methods, and bits saved by certified parameters."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
-from certibit.data.terminal import for_terminal, paragraph, table
+from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, Runs, least_bits
 from certibit.figures.certified.parameter_contest import Saving, contested_curves, parameter_saving
 from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain, gains_of
@@ -20,11 +20,8 @@ from certibit.figures.certified.rates import CENTRE, Rate, rates_of
 from certibit.figures.certified.variants import MEANING
 from certibit.figures.drawing import Line, Plot, draw_plots
 from certibit.figures.looks import method_label, method_look
-from certibit.figures.places.delivery import Place
-from certibit.figures.pool import Call, results
+from certibit.figures.pool import Call, Work, results
 from certibit.figures.text.tables import ABSENT, accuracy_name, short_cost
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.store.store import Store
 from certibit.solvers.total_bits import total_text
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 
@@ -233,23 +230,13 @@ def _logarithmic(place: Axes) -> None:
     place.xaxis.set_minor_locator(NullLocator())
 
 
-def certified_comparison(
-    folder: Path,
-    *,
-    seeds: int = 1,
-    downlink: float = 0.0,
-    fresh: bool = False,
-    limits: Budget | None = None,
-    processes: int | Place | None = None,
-    tell: Callable[[str], None] = print,
-) -> list[Path]:
+def certified_comparison(work: Work) -> list[Path]:
     """Compare certified and published rates and parameters; write tables and figures.
 
-    Limits end runs before the accuracy that is measured. The parameters are those of
-    :func:`~certibit.figures.locodl.reproduction.reproduce`; the files are returned.
+    Limits end runs before the accuracy that is measured. The files are returned.
     """
-    store = Store(folder / "traces", fresh, limits)
-    runs = Runs(seeds, store, downlink)
+    folder, downlink = work.folder, work.downlink
+    runs = Runs(work.seeds, work.store, downlink)
     contests = [
         Call(f"{curve.method} on {panel.problem}", parameter_saving, (panel, curve, runs))
         for panel, curve in contested_curves()
@@ -260,7 +247,7 @@ def certified_comparison(
         *(Call(f"rates of {name}", rates_of, (name,)) for name in rated),
         *(Call(f"potentials of {n}", gains_of, (n, runs)) for n in METHODS | SHARED_MINIMISER),
     ]
-    done = iter(results(jobs, processes))
+    done = iter(results(jobs, work.processes))
     savings: list[Saving] = list(islice(done, len(contests)))
     measured: list[Rate] = list(chain.from_iterable(islice(done, len(rated))))
     gains: list[PotentialGain] = list(chain.from_iterable(done))
@@ -275,7 +262,7 @@ def certified_comparison(
             )
         )
 
-    tell(for_terminal(text))
+    work.tell(text)
     paths = [
         _write(folder / "rates.json", [asdict(rate) for rate in measured]),
         *draw_rates(measured, folder),
@@ -286,7 +273,7 @@ def certified_comparison(
         *draw_savings(savings, folder, downlink),
     ]
     write_text(folder / "certified.txt", text())
-    tell(f"\nwritten to {folder}")
+    work.tell(lambda: f"\nwritten to {folder}")
     return [*paths, folder / "certified.txt"]
 
 

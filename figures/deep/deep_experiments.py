@@ -7,9 +7,8 @@ the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5; the talk on EPIS
 2023); and the papers on DiLoCo, SparseLoCo and DeMo.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from operator import itemgetter
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ import numpy as np
 from certibit.data.deep.torch_library import torch_library
 from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
-from certibit.figures.deep.deep_drawing import Panel, draw_smoothness, draw_trainings
 from certibit.figures.deep.deep_verdicts import (
     clipping_verdicts,
     compression_verdicts,
@@ -29,19 +27,13 @@ from certibit.figures.deep.deep_verdicts import (
     participation_verdicts_of_networks,
     similarity_verdicts,
 )
-from certibit.figures.deep.measured_smoothness import (
-    MeasuredSmoothness,
-    measurements,
-    smoothness_verdicts,
-)
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
 from certibit.figures.deep.trainings import TrainingCurve, TrainingCurves, jobs_of, train
-from certibit.figures.places.delivery import Place
-from certibit.figures.pool import traces
+from certibit.figures.drawing import Line, Plot, draw_plots
+from certibit.figures.pool import Work
 from certibit.figures.text.tables import json_number, json_numbers
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
-from certibit.solvers.store.store import Store
 
 SIMILAR = tuple(Case(similarity) for similarity in (0.0, 30.0, 50.0))
 INTERVALS = tuple(Case(30.0, interval) for interval in (2, 4, 8, 16))
@@ -66,27 +58,27 @@ CASES = (
 )
 """The cases and the methods there."""
 
-Write = Callable[[], str]
-"""What writes a text: for a file, or fitted to the terminal."""
+AXES = {
+    "rounds": "rounds",
+    "steps": "local steps",
+    "bits": "bits sent by a client",
+}
+Panel = tuple[str, Case, tuple[str, ...]]
+"""Title, case and the methods that are drawn."""
 
 
 def deep_experiments(
-    folder: Path,
+    work: Work,
     plan: TrainingPlan = TrainingPlan(),  # noqa: B008  (frozen)
-    *,
-    fresh: bool = False,
-    processes: int | Place | None = None,
-    tell: Callable[[Write], None] = lambda write: print(write()),
 ) -> list[Path]:
     """Train where it has not been done, draw all figures, and write tables and verdicts.
 
-    The plan says steps, grid and seeds; the other parameters are those of
-    :func:`~certibit.figures.episode.experiments.clipping_experiments`. The files are returned.
+    The plan says steps and grid, with the seeds of the work. The files are returned.
     """
     torch_library()
-    store = Store(folder / "traces", fresh)
+    plan, folder, tell = replace(plan, seeds=work.seeds), work.folder, work.tell
     both = Case(30.0)
-    curves = train(jobs_of(plan, store, CASES), processes)
+    curves = train(jobs_of(plan, work.store, CASES), work.processes)
 
     alone, every = ("rounds",), ("rounds", "steps", "bits")
     chosen = ("naive-parallel-clip", "episode", "celgc", *COMPRESSED)
@@ -114,13 +106,6 @@ def deep_experiments(
     for name, (along, panels) in figures.items():
         paths += draw_trainings(f"deep-{name}", panels, curves, along, folder)
 
-    measurings = measurements(plan, curves, (*SIMILAR, READERS[1]), store)
-    measured = [
-        MeasuredSmoothness.of(measurings[place].case, trace)
-        for place, trace in sorted(traces(measurings, processes), key=itemgetter(0))
-    ]
-    paths += draw_smoothness(measured, folder)
-
     tell(lambda: _table(curves))
     said = [
         *similarity_verdicts(curves, SIMILAR),
@@ -132,12 +117,11 @@ def deep_experiments(
         divergence_verdict(curves, READERS[1:2]),
         *clipping_verdicts(curves, READERS[1:2]),
         *little_communication_verdicts(curves, TRANSFORMER),
-        *smoothness_verdicts(measured),
     ]
     said = [each.firm(plan.seeds) for each in said]
     tell(lambda: verdicts_text(each.record() for each in said))
     paths.append(folder / "report.json")
-    write_record(paths[-1], training_record(plan, curves, measured, said))
+    write_record(paths[-1], _record(plan, curves, said))
     tell(lambda: "\n" + "\n".join(map(str, paths)))
     return paths
 
@@ -169,26 +153,76 @@ def _costs(curve: TrainingCurve, loss: float) -> tuple[str, ...]:
             f"{curve.diverged:.0%}")  # fmt: skip
 
 
-def training_record(
-    plan: TrainingPlan,
-    curves: TrainingCurves,
-    measured: Sequence[MeasuredSmoothness],
-    verdicts: Sequence[ClaimVerdict],
+def draw_trainings(
+    name: str, panels: Sequence[Panel], curves: TrainingCurves, along: Sequence[str], folder: Path
+) -> list[Path]:
+    """Draw a column for each panel and axis: the training loss above, the test accuracy below.
+
+    Parameters
+    ----------
+    name : str
+        Of the files.
+    panels : sequence of (title, case, methods)
+        From left to right.
+    curves : dict
+        By case and method.
+    along : sequence of str
+        The horizontal axes of every panel: ``rounds``, ``steps`` or ``bits``.
+    folder : Path
+        Where the files are written.
+    """
+    shown = [curves[case, method] for _, case, methods in panels for method in methods]
+    least = min(float(np.median(curve.loss, axis=1).min()) for curve in shown)
+    losses = 0.7 * least, 2 * max(float(curve.loss[0].max()) for curve in shown)
+    upper: list[Plot] = []
+    lower: list[Plot] = []
+    for title, case, methods in panels:
+        for axis in along:
+            upper_lines, lower_lines = [], []
+            for method in methods:
+                curve, look = curves[case, method], _rival_look(method) | {"markevery": (0.0, 0.25)}
+                spent = getattr(curve, axis)
+                upper_lines.append(Line.of_runs(spent, curve.loss, look))
+                lower_lines.append(Line.of_runs(spent, 100 * curve.accuracy, look))
+            label, log = not upper, "x" * (axis == "bits")
+            upper.append(
+                Plot(upper_lines, title, "", "training loss" * label, f"y{log}", ylim=losses)
+            )
+            lower.append(
+                Plot(lower_lines, "", AXES[axis], "test accuracy, %" * label, log,
+                     ylim=(0, 100), short="x")
+            )  # fmt: skip
+    everyone = dict.fromkeys(method for _, _, methods in panels for method in methods)
+    legend = {
+        "looks": {RIVALS[method].label: _rival_look(method) for method in everyone},
+        "loc": "outside upper center", "ncols": 4, "title_fontsize": 8,
+        "title": f"medians and 10-90 % of {shown[0].loss.shape[1]} seeds, every method at the best "
+        "of its grid",
+    }  # fmt: skip
+    size = (1.2 + 2.15 * len(upper), 4.2)
+    return draw_plots(name, [upper, lower], folder, size, legend, sharey="row", sharex="col")
+
+
+def _rival_look(name: str) -> dict[str, Any]:
+    """Return the colour, marker and line of a method; methods without clipping are dashed."""
+    rival = RIVALS[name]
+    return {"color": rival.colour, "marker": rival.marker, "linestyle": rival.line}
+
+
+def _record(
+    plan: TrainingPlan, curves: TrainingCurves, verdicts: Sequence[ClaimVerdict]
 ) -> dict[str, Any]:
-    """Return plan, curves, norms and verdicts as strict JSON values."""
+    """Return plan, curves and verdicts as strict JSON values."""
     return {
         "plan": asdict(plan),
         "panels": [
-            _panel(plan, case, curves, measured)
-            for case in dict.fromkeys(case for case, _ in curves)
+            _panel(plan, case, curves) for case in dict.fromkeys(case for case, _ in curves)
         ],
         "verdicts": [each.record() for each in verdicts],
     }
 
 
-def _panel(
-    plan: TrainingPlan, case: Case, curves: TrainingCurves, measured: Sequence[MeasuredSmoothness]
-) -> dict[str, Any]:
+def _panel(plan: TrainingPlan, case: Case, curves: TrainingCurves) -> dict[str, Any]:
     network = NETWORKS[case.network]
     problem = network.problem(case, (0,), plan)
     return asdict(case) | {
@@ -201,7 +235,6 @@ def _panel(
         "steps": plan.steps // network.shorter,
         "seeds": plan.seeds,
         "curves": [_curve(name, curve) for (at, name), curve in curves.items() if at == case],
-        "norms": [norms for one in measured if one.case == case for norms in _norms(one)],
     }
 
 
@@ -214,14 +247,3 @@ def _curve(name: str, curve: TrainingCurve) -> dict[str, Any]:
         **{key: getattr(curve, key).tolist() for key in ("rounds", "steps", "bits")},
         **{key: json_numbers(getattr(curve, key), 4) for key in ("loss", "accuracy")},
     }
-
-
-def _norms(one: MeasuredSmoothness) -> list[dict[str, Any]]:
-    """Return the norms at the models of every seed: (K,) of f, (K, n) of the f_i."""
-    return [
-        {
-            key: json_numbers(getattr(one, key)[:, seed], 4)
-            for key in ("slope", "curvature", "slopes", "curvatures")
-        }
-        for seed in range(one.slope.shape[1])
-    ]

@@ -27,8 +27,6 @@ class TrainingPlan:
         Seeds of initial parameters and batches.
     points : int
         Recorded points, about.
-    measured_seeds : int
-        Seeds of the trainings whose curvature is measured.
     images : int
         Images of all clients together; a client of a text has an eighth as many examples.
     """
@@ -38,7 +36,6 @@ class TrainingPlan:
     taus: tuple[float, ...] = (0.5, 2.0)
     seeds: int = 3
     points: int = 10
-    measured_seeds: int = 2
     images: int = 1437
 
 
@@ -60,7 +57,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class TrainedNetwork:
+class _TrainedNetwork:
     """A network with its data.
 
     Attributes
@@ -112,11 +109,11 @@ def _transformer(case: Case, seeds: Sequence[int], plan: TrainingPlan) -> Neural
 
 
 NETWORKS = {
-    "digits": TrainedNetwork("a GRU that reads digits", _digits, 0.1),
-    "reader": TrainedNetwork(
+    "digits": _TrainedNetwork("a GRU that reads digits", _digits, 0.1),
+    "reader": _TrainedNetwork(
         "a recurrent network that reads characters", _reader, 2.5, 0.5, 2, (0, 3)
     ),
-    "transformer": TrainedNetwork(
+    "transformer": _TrainedNetwork(
         "a transformer that reads characters", _transformer, 2.75, 0.2, 2, (1, 3)
     ),
 }

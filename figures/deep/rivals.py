@@ -53,7 +53,7 @@ class Rival:
 
 
 @dataclass(frozen=True)
-class SampledLoCoDL(LoCoDL):
+class _SampledLoCoDL(LoCoDL):
     """LoCoDL with stochastic gradients, on functions that no theorem of it is about; g = 0."""
 
     needs: ClassVar[Needs] = Needs("unbiased", strongly_convex=False, samples=True)
@@ -95,7 +95,7 @@ RIVALS: dict[str, Rival] = {
     ),
     "locodl": Rival(
         "LoCoDL, natural",
-        lambda eta, tau, steps, S: SampledLoCoDL(eta, chi=0.9, rho=0.9, p=1 / steps, omega=1 / 8),
+        lambda eta, tau, steps, S: _SampledLoCoDL(eta, chi=0.9, rho=0.9, p=1 / steps, omega=1 / 8),
         False, True, "natural", colour="#117733", marker="o", line="--"
     ),
     "adamw": Rival(

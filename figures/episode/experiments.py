@@ -5,7 +5,7 @@ talk on EPISODE++ (NeurIPS 2023).
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,9 @@ from certibit.figures.episode.tuning import (
     Results,
     hold,
 )
-from certibit.figures.places.delivery import Place
+from certibit.figures.pool import Work
 from certibit.figures.text.tables import json_number, json_numbers
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.store.store import Store
 from certibit.theory.formulas.clipping_complexity import (
     ComplexityRow,
     episode_table,
@@ -58,8 +56,6 @@ Comparison = tuple[str, Contest, Results, int]
 _POINTS, _SMALLEST, _LARGEST = 120, 1e-300, 1e300
 
 
-_SEEDS = 20
-"""Seeds of every point of a grid."""
 SYNTHETIC = Contest(
     "quartics",
     "H",
@@ -89,8 +85,6 @@ CONSTANTS = RelaxedConstants(2.0, 1.0, 1.0, 1.0, sigma=1.0, Delta=math.cosh(3.0)
 noise."""
 SMOOTHNESS = math.cosh(3.0)
 """Largest |f_i''| where f(x) <= f(x_0)."""
-Write = Callable[[], str]
-"""What writes a text: for a file, or fitted to the terminal."""
 
 
 def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
@@ -131,22 +125,13 @@ def _series(name: str, best: Best) -> dict[str, Any]:
     }
 
 
-def clipping_experiments(
-    folder: Path,
-    *,
-    seeds: int = _SEEDS,
-    fresh: bool = False,
-    limits: Budget | None = None,
-    processes: int | Place | None = None,
-    tell: Callable[[Write], None] = lambda write: print(write()),
-) -> list[Path]:
+def clipping_experiments(work: Work) -> list[Path]:
     """Run missing experiments, draw all figures, and write tables and verdicts.
 
-    With limits no claim is judged. The parameters are those of
-    :func:`~certibit.figures.locodl.reproduction.reproduce`, but for ``tell``, which is called with
-    a function that writes each text of the output. The files drawn are returned.
+    With limits no claim is judged. The files drawn are returned.
     """
-    store = Store(folder / "traces", fresh, limits)
+    folder, seeds, processes, tell = work.folder, work.seeds, work.processes, work.tell
+    store = work.store
     federated = [name for name, tuning in TUNINGS.items() if tuning.federated]
     results = hold([SYNTHETIC, NEEDED], TUNINGS, store, seeds, processes)
     few = max(1, seeds // 2)
@@ -158,7 +143,7 @@ def clipping_experiments(
     shown: list[Comparison] = []
 
     def judge(verdicts: list[ClaimVerdict], runs: int = seeds) -> None:
-        if limits is not None:
+        if work.limits is not None:
             return
         records = [each.firm(runs).record() for each in verdicts]
         said.extend(records)

@@ -1,6 +1,6 @@
 """From recipes to files: the traces of all curves, then every figure with its table."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,6 @@ import numpy as np
 
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
-from certibit.data.terminal import for_terminal
 from certibit.figures.curve_records import figure_record, panel_record
 from certibit.figures.locodl.claims import Traces, judge, judgement_summary, judgement_text
 from certibit.figures.locodl.cost_tables import panel_table, table_2
@@ -18,14 +17,8 @@ from certibit.figures.locodl.panel_drawing import draw_figure
 from certibit.figures.locodl.panels import Curve, Figure, Job, Panel
 from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from certibit.figures.looks import method_look
-from certibit.figures.places.delivery import Place
-from certibit.figures.pool import traces
-from certibit.solvers.runs.budget import Budget
+from certibit.figures.pool import Work, traces
 from certibit.solvers.runs.trace import Trace
-from certibit.solvers.store.store import Store
-
-_SEEDS = 5
-"""Seeds of every curve, as in the paper."""
 
 
 def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> dict[str, Any]:
@@ -55,74 +48,32 @@ def _look(curve: Curve) -> dict[str, Any]:
     }
 
 
-def reproduce(
-    figures: Iterable[Figure],
-    folder: Path,
-    *,
-    seeds: int = _SEEDS,
-    downlink: float = 0.0,
-    fresh: bool = False,
-    limits: Budget | None = None,
-    processes: int | Place | None = None,
-    tell: Callable[[str], None] = print,
-) -> list[Path]:
+def reproduce(figures: Iterable[Figure], work: Work) -> list[Path]:
     """Compute what is missing, draw the figures, and tell the table of every panel.
 
-    A figure is drawn as soon as its last curve is finished.
-
-    Parameters
-    ----------
-    figures : iterable of Figure
-        What to draw.
-    folder : Path
-        Figures go here, traces into its folder ``traces``.
-    seeds : int
-        Number of seeds of every curve.
-    downlink : float
-        The weight of a bit received; with one, total bits are what is drawn and tabulated.
-    fresh : bool
-        Whether stored traces are ignored and recomputed.
-    limits : Budget, optional
-        Limits that end runs before the figure does; which runs they cut is said in warnings.
-    processes : int or Place, optional
-        Parallel processes, by default one for every core; or a cluster.
-    tell : callable
-        Called with each text of the output.
-
-    Returns
-    -------
-    list of Path
-        The files drawn.
+    A figure is drawn as soon as its last curve is finished. The files drawn are returned.
     """
-    store = Store(folder / "traces", fresh, limits)
-    return _compute(list(figures), [], folder, store, seeds, downlink, processes, tell)[0]
+    return _compute(list(figures), [], work)[0]
 
 
 def reproduce_paper(
     numbers: Sequence[int],
-    folder: Path,
+    work: Work,
     *,
     versions: Sequence[str] = VERSIONS,
     scaled: bool = False,
-    seeds: int = _SEEDS,
-    downlink: float = 0.0,
-    fresh: bool = False,
-    limits: Budget | None = None,
-    processes: int | Place | None = None,
-    tell: Callable[[str], None] = print,
 ) -> list[Path]:
     """Reproduce figures of the LoCoDL paper with verdicts, and with all of them Table 2.
 
     Beside the figures, ``verdicts.json`` and ``verdicts.txt`` say which claims of the paper hold
     in these figures, and ``table2.txt`` has Table 2 with measured values. With limits no claim is
-    judged. The other parameters are those of :func:`reproduce`.
+    judged. The files drawn are returned.
 
     Parameters
     ----------
     numbers : sequence of int
         Some of 1 to 4.
-    folder : Path
-        Where the files go.
+    work : Work
     versions : sequence of str
         "paper", "best" or both: whose parameters the methods have.
     scaled : bool
@@ -131,10 +82,10 @@ def reproduce_paper(
     pairs = [[paper_figure(number, v, scaled=scaled) for v in versions] for number in numbers]
     figures = [figure for pair in pairs for figure in pair]
     tables = [all_rules()] if set(numbers) == set(FIGURES) else []
-    store = Store(folder / "traces", fresh, limits)
-    paths, done = _compute(figures, tables, folder, store, seeds, downlink, processes, tell)
-    if limits is not None:
+    paths, done = _compute(figures, tables, work)
+    if work.limits is not None:
         return paths
+    folder, downlink, tell = work.folder, work.downlink, work.tell
     shown = [[weighed(figure, done, downlink) for figure in pair] for pair in pairs]
     counted = {key: trace for pair in shown for _, own in pair for key, trace in own.items()}
     judgement = judge([[figure for figure, _ in pair] for pair in shown], counted)
@@ -149,36 +100,27 @@ def reproduce_paper(
         paths.append(folder / name)
         write_text(paths[-1], write())
     if "table2.txt" in written:
-        tell("\n" + for_terminal(written["table2.txt"]))
-    tell("\n" + for_terminal(partial(judgement_summary, judgement)))
-    tell(f"all claims with their numbers: {folder / 'verdicts.txt'}")
+        tell(lambda: f"\n{written['table2.txt']()}")
+    tell(lambda: f"\n{judgement_summary(judgement)}")
+    tell(lambda: f"all claims with their numbers: {folder / 'verdicts.txt'}")
     return paths
 
 
-def _compute(
-    figures: list[Figure],
-    others: list[Panel],
-    folder: Path,
-    store: Store,
-    seeds: int,
-    downlink: float,
-    processes: int | Place | None,
-    tell: Callable[[str], None],
-) -> tuple[list[Path], Traces]:
+def _compute(figures: list[Figure], others: list[Panel], work: Work) -> tuple[list[Path], Traces]:
     """Compute the curves of figures and of other panels; draw every figure that is complete."""
     panels = [panel for figure in figures for panel in figure.panels] + others
-    jobs = [Job(panel, curve, seeds, store) for panel in panels for curve in panel.curves]
+    jobs = [Job(panel, curve, work.seeds, work.store) for panel in panels for curve in panel.curves]
     same: dict[object, list[Job]] = {}
     for job in jobs:
         same.setdefault(job.key, []).append(job)
     done: Traces = {}
     paths: list[Path] = []
     longest_first = sorted((each[0] for each in same.values()), key=lambda job: -job.panel.size)
-    for place, trace in traces(longest_first, processes):
+    for place, trace in traces(longest_first, work.processes):
         done |= {(job.panel, job.curve): trace for job in same[longest_first[place].key]}
         for figure in [figure for figure in figures if _wanted(figure) <= done.keys()]:
             figures.remove(figure)
-            paths += _finish(figure, done, folder, downlink, tell)
+            paths += _finish(figure, done, work)
     return paths, done
 
 
@@ -186,18 +128,20 @@ def _wanted(figure: Figure) -> set[tuple[Panel, object]]:
     return {(panel, curve) for panel in figure.panels for curve in panel.curves}
 
 
-def _finish(
-    figure: Figure, done: Traces, folder: Path, downlink: float, tell: Callable[[str], None]
-) -> list[Path]:
-    shown, drawn = weighed(figure, done, downlink)
-    paths = draw_figure(shown, drawn, folder)
-    paths.append(folder / f"{figure.name}.json")
+def _finish(figure: Figure, done: Traces, work: Work) -> list[Path]:
+    shown, drawn = weighed(figure, done, work.downlink)
+    paths = draw_figure(shown, drawn, work.folder)
+    paths.append(work.folder / f"{figure.name}.json")
     write_record(paths[-1], drawn_record(shown, drawn))
     for panel in shown.panels:
         shown_curves = {curve: drawn[panel, curve] for curve in panel.curves}
-        tell("\n" + for_terminal(partial(panel_table, panel, shown_curves)))
-    tell(f"\n{figure.name}: {', '.join(map(str, paths))}")
+        work.tell(partial(_after_a_line, panel, shown_curves))
+    work.tell(lambda: f"\n{figure.name}: {', '.join(map(str, paths))}")
     return paths
+
+
+def _after_a_line(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
+    return f"\n{panel_table(panel, traces)}"
 
 
 def weighed(figure: Figure, traces: Traces, downlink: float) -> tuple[Figure, Traces]:

@@ -3,11 +3,15 @@
 The hook takes the gradient of this process and returns the vector that the optimiser uses in its
 place, the same in all processes. To compute it, a method class does one round in the world of a
 process: EF21 with gamma = 1 sends C(grad - g_i), and the mean of the g_i is returned.
+
+There is no server in this world. Every process is one client and has its own row (1, d, 1) of each
+array (n, d, 1). It receives the messages of all others and computes their mean, in the same order
+everywhere.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +21,7 @@ from certibit.data.deep.torch_library import torch_library
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as compressor_named
-from certibit.solvers.deep.process_world import Exchange, OwnGradient, ProcessChannel
+from certibit.solvers.compressors.wire import Shared
 from certibit.solvers.method import Method
 from certibit.solvers.methods.compressed_gd import CompressedGD
 from certibit.solvers.methods.diana import DIANA
@@ -25,6 +29,8 @@ from certibit.solvers.methods.ef import EF
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21_sgdm import EF21SGDM
 from certibit.solvers.simulation.experiment import fitted_compressor
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import generator
 
 _METHODS = {"none": CompressedGD, "ef": EF, "ef21": EF21, "ef21-sgdm": EF21SGDM, "diana": DIANA}
 
@@ -32,8 +38,128 @@ ByLength = Callable[[int], Compressor]
 """Of the length of a vector: its compressor."""
 
 
+_Exchange = Callable[[NDArray[np.uint8]], list[NDArray[np.uint8]]]
+"""Gives the bytes of this process to all, and returns those of all processes, by their rank."""
+_RUN = np.zeros(1, dtype=np.intp)
+
+
+class _Gathered(np.ndarray):
+    """The own message as it was received, (1, d, 1), with the mean of those of all processes.
+
+    A sum over the clients is that mean: a process has one row. What is computed from such an array
+    is known of the own client only, so that its sum is refused.
+    """
+
+    mean_of_all: NDArray[np.float64] | None
+
+    def __array_finalize__(self, origin: Any) -> None:
+        self.mean_of_all = None
+
+    def sum(self, axis: Any = None, *parts: Any, **options: Any) -> Any:
+        """Return the mean over all processes, (1, d, 1)."""
+        if axis != 0 or self.mean_of_all is None:
+            raise Refusal(
+                "the mean over the clients of vectors that were not sent; a process knows only "
+                "what it has received: send them by the channel first"
+            )
+        return self.mean_of_all
+
+
 @dataclass
-class FeedbackLoop:
+class ProcessChannel:
+    """The network of one process: its messages as bytes to all others.
+
+    Parameters
+    ----------
+    compressor : Compressor
+        Of every process.
+    rank, size : int
+        The place of this process, and the number of all.
+    exchange : callable
+        Sends bytes.
+    seed : int
+        Of the random numbers of compressors: those of a run with this seed.
+    purpose : str
+        The name of their stream.
+    """
+
+    compressor: Compressor
+    rank: int
+    size: int
+    exchange: _Exchange
+    seed: int = 0
+    purpose: str = "compressor"
+    ledger: Ledger = field(default_factory=lambda: Ledger(1))
+    bytes_sent: int = 0
+    _drawn: int = 0
+
+    def uplink(self, v: Array) -> _Gathered:
+        """Send C(v), (1, d, 1), to all; what was received of it, and the mean of all messages."""
+        d, compressor = v.shape[1], self.compressor
+        layout = compressor.layout(d)
+        message = compressor.message(np.asarray(v), self._uniforms(d))
+        encoded = layout.encode(message)[0, :, 0]
+        payloads = np.stack(self.exchange(encoded))[:, :, None]
+        self.bytes_sent += encoded.size
+        self.ledger.up(_RUN, self.size * layout.bits)
+        self.ledger.down(_RUN, self.size * (self.size - 1) * layout.bits)
+        pairs = zip(layout.fields, message, strict=True)
+        known = tuple(np.asarray(x) for (kind, _), x in pairs if isinstance(kind, Shared))
+        total, own = np.zeros((1, d, 1)), np.zeros((1, d, 1))
+        for rank in range(self.size):  # one after the other: d numbers at a time
+            received = compressor.vector(layout.decode(payloads[rank : rank + 1], known), d)
+            total += received
+            own = received if rank == self.rank else own
+        found = np.asarray(own).view(_Gathered)
+        found.mean_of_all = total / self.size
+        return found
+
+    def broadcast(self, v: Array) -> Array:
+        """Return v: every process has computed it."""
+        return np.asarray(v)
+
+    def _uniforms(self, d: int) -> NDArray[np.float64]:
+        """Return the numbers of this client that a simulated run would draw for it."""
+        count = self.compressor.uniforms(d)
+        shared = self.compressor.shared
+        first = self._drawn + (0 if shared else self.rank * count)
+        self._drawn += count if shared else self.size * count
+        return generator(self.seed, self.purpose, first).random(count).reshape(1, count, 1)
+
+
+@dataclass(frozen=True)
+class _OwnGradient:
+    """The gradient oracle of one process: the gradient that its backward pass has left."""
+
+    gradient: Array
+
+    n = 1
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.gradient.shape[1])
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        """Return the gradient, (1, d, 1), wherever it is asked for."""
+        return self.gradient
+
+    def sample(self, slot: int | str) -> NoReturn:
+        """Refused: a backward pass leaves the gradient at one point.
+
+        Raises
+        ------
+        Refusal
+            Always.
+        """
+        raise Refusal(
+            "a sample is taken at two points, and a backward pass leaves its gradient at one; "
+            "choose another method"
+        )
+
+
+@dataclass
+class _FeedbackLoop:
     """A method that does one round for every gradient of one vector."""
 
     method: Method
@@ -46,7 +172,7 @@ class FeedbackLoop:
         That is the estimate g_mean, or for a method without one the step that it takes from 0 with
         gamma = 1.
         """
-        oracle: Any = OwnGradient(gradient.reshape(1, -1, 1))
+        oracle: Any = _OwnGradient(gradient.reshape(1, -1, 1))
         channel: Any = self.channel
         nothing = np.zeros((1, gradient.size, 1))
         sent = self.channel.bytes_sent
@@ -69,7 +195,7 @@ class DDPHook:
     group: Any
     __name__: str = "ddp_hook"
     __qualname__: str = "ddp_hook"
-    _parts: dict[int, FeedbackLoop] = field(default_factory=dict, repr=False)
+    _parts: dict[int, _FeedbackLoop] = field(default_factory=dict, repr=False)
     _order: list[int] = field(default_factory=list, repr=False)
     _waiting: list[Any] = field(default_factory=list, repr=False)
 
@@ -129,7 +255,7 @@ class DDPHook:
         ):
             gradient.copy_(part.view_as(gradient))
 
-    def _part(self, d: int, number: int) -> FeedbackLoop:
+    def _part(self, d: int, number: int) -> _FeedbackLoop:
         distributed = torch_library().distributed
         chosen = self.compressor
         compressor = chosen if isinstance(chosen, Compressor) else chosen(d)
@@ -139,8 +265,8 @@ class DDPHook:
             fitted_compressor(method, compressor, d)
         purpose = f"compressor {number}" if number else "compressor"
         rank, size = (f(self.group) for f in (distributed.get_rank, distributed.get_world_size))
-        exchange = exchange_by(distributed, self.group, size)
-        return FeedbackLoop(
+        exchange = _exchange_by(distributed, self.group, size)
+        return _FeedbackLoop(
             method, ProcessChannel(compressor, rank, size, exchange, self.seed, purpose)
         )
 
@@ -222,7 +348,7 @@ def _method(feedback: str | Method, compressor: Compressor, d: int) -> Method:
     return named[feedback]
 
 
-def exchange_by(distributed: Any, group: Any, size: int) -> Exchange:
+def _exchange_by(distributed: Any, group: Any, size: int) -> _Exchange:
     """Return what gives bytes to all processes of a group, by ``torch.distributed``."""
 
     def exchange(payload: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:

@@ -79,7 +79,7 @@ def test_what_a_limit_cuts_is_said_and_never_taken_for_finished(capsys, short, t
 def test_limits_of_theory_end_its_whole_runs(capsys, monkeypatch, limited):
     monkeypatch.setattr(standard, "tasks", lambda: [(METHODS["gd"], "optimal", None, "logistic")])
     monkeypatch.setattr(results, "tasks", standard.tasks)
-    assert main(["theory", "--seeds", "1", *(["--rounds", "3"] if limited else [])]) == 0
+    assert main(["figures", "theory", "--seeds", "1", *(["--rounds", "3"] if limited else [])]) == 0
     told = capsys.readouterr()
     assert ("in part" in told.out.split("margin:")[0]) == limited
     assert ("certibit: every run is limited" in told.err) == limited

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from certibit import GD, SGD, Budget, NeuralProblem, Refusal, compressor, parameters, run
-from certibit.data.deep.curvature import HessianProducts
-from certibit.data.deep.example_batch import ExampleBatch
 from certibit.data.deep.module_gradients import ModuleGradients
+from certibit.data.deep.neural_problem import ExampleBatch
 from certibit.solvers.libraries import transfer
 from certibit.theory.catalogue.catalogue import CARDS
 
@@ -361,7 +360,7 @@ def unequal(kind, **options):
 
 @pytest.mark.parametrize("kind", MODULES)
 def test_clients_of_unequal_size_are_those_of_a_loop(kind):
-    """Losses, gradients, curvature, and the accuracy, which counts every example once."""
+    """Losses, gradients and the accuracy, which counts every example once."""
     problem, several = unequal(kind)
     x = np.random.default_rng(1).normal(size=(CLIENTS, problem.d, RUNS))
     for of in ("grad", "client_values"):
@@ -371,12 +370,6 @@ def test_clients_of_unequal_size_are_those_of_a_loop(kind):
         )
     right = sum(m * one.accuracy(x[:1]) for m, one in zip(SIZES, several, strict=True))
     np.testing.assert_allclose(problem.accuracy(x[:1]), right / sum(SIZES), rtol=1e-15)
-    point, v = x[:1, :, :1], x[0, :, 1]
-    products = HessianProducts(problem, point)
-    loop = [HessianProducts(one, point).of_client(0, v) for one in several]
-    for client in range(CLIENTS):
-        np.testing.assert_allclose(products.of_client(client, v), loop[client], atol=1e-12)
-    np.testing.assert_allclose(products.of_mean(v), np.mean(loop, axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])

@@ -30,6 +30,7 @@ from certibit.figures.certified.potential_gains import (
 )
 from certibit.figures.certified.rates import compared_rate, rates_of
 from certibit.figures.certified.variants import variants
+from certibit.figures.pool import Work
 from certibit.figures.text.tables import ABSENT, short_cost
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.store.store import CutWarning, Store
@@ -242,7 +243,7 @@ def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
     monkeypatch.setattr(comparison, "draw_savings", lambda *about: [])
     with pytest.warns(CutWarning, match="1 of 1 runs of gd .* were cut at 2 iterations"):
-        certified_comparison(bare, limits=Budget(iterations=2), tell=lambda text: None)
+        certified_comparison(Work(bare, 1, limits=Budget(iterations=2), tell=lambda write: None))
     found = read_record(bare / "potentials.json")
     assert all(gain["bits"]["up"] is None for gain in found)
 
@@ -254,7 +255,9 @@ def test_everything_is_written(bare, serial, monkeypatch):
     monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
     told = []
-    paths = certified_comparison(bare / "out", processes=1, tell=told.append)
+    paths = certified_comparison(
+        Work(bare / "out", 1, processes=1, tell=lambda write: told.append(write()))
+    )
     assert all(path.is_file() for path in paths)
     assert len(read_record(bare / "out" / "savings.json")) == 1
     found = read_record(bare / "out" / "potentials.json")

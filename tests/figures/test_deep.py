@@ -1,4 +1,4 @@
-"""Trainings of a recurrent network: curves, verdicts, curvature, and all of it on a small plan."""
+"""Trainings of a recurrent network: curves, verdicts, and all of it on a small plan."""
 
 import json
 import re
@@ -10,10 +10,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from certibit import NeuralProblem, Store, compressor  # noqa: E402
-from certibit.data.deep.curvature import HessianProducts, curvature_at, spectral_norm  # noqa: E402
+from certibit import Store, compressor  # noqa: E402
 from certibit.data.deep.digit_sequences import digit_sequences  # noqa: E402
-from certibit.figures.deep.deep_drawing import draw_smoothness, draw_trainings  # noqa: E402
+from certibit.figures.deep import deep_experiments  # noqa: E402
 from certibit.figures.deep.deep_experiments import (  # noqa: E402
     CASES,
     EVERYONE,
@@ -24,8 +23,7 @@ from certibit.figures.deep.deep_experiments import (  # noqa: E402
     SIMILAR,
     STORED,
     TRANSFORMER,
-    deep_experiments,
-    training_record,
+    draw_trainings,
 )
 from certibit.figures.deep.deep_verdicts import (  # noqa: E402
     clipping_verdicts,
@@ -37,21 +35,15 @@ from certibit.figures.deep.deep_verdicts import (  # noqa: E402
     participation_verdicts_of_networks,
     similarity_verdicts,
 )
-from certibit.figures.deep.measured_smoothness import (  # noqa: E402
-    MeasuredSmoothness,
-    lowest_line,
-    smoothness_verdicts,
-)
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan  # noqa: E402
 from certibit.figures.deep.rivals import RIVALS  # noqa: E402
 from certibit.figures.deep.trainings import Training, TrainingCurve, best_curve  # noqa: E402
+from certibit.figures.pool import Work  # noqa: E402
 from certibit.figures.report.page import rendered  # noqa: E402
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED  # noqa: E402
 
 LOSS = NETWORKS["digits"].loss
-TINY = TrainingPlan(
-    steps=16, etas=(0.5, 1.0), taus=(1.0,), seeds=1, points=2, measured_seeds=2, images=80
-)
+TINY = TrainingPlan(steps=16, etas=(0.5, 1.0), taus=(1.0,), seeds=1, points=2, images=80)
 
 
 def test_digits_are_sequences_of_clients_that_differ_in_labels():
@@ -65,75 +57,8 @@ def test_digits_are_sequences_of_clients_that_differ_in_labels():
     assert (alike.x_0[..., 0] != alike.x_0[..., 1]).any()
 
 
-def small():
-    """Return a small problem of 64-bit floats."""
-    torch.manual_seed(0)
-    generator = np.random.default_rng(0)
-    network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
-    return NeuralProblem.of(
-        network.double(), torch.nn.functional.cross_entropy,
-        generator.normal(size=(3, 6, 4)), generator.integers(2, size=(3, 6)),
-    )  # fmt: skip
-
-
-def test_curvature_is_that_of_the_whole_hessian():
-    problem = small()
-    point = problem.model.points(problem.x_0)[0, 0]
-    whole = [
-        torch.func.jacrev(torch.func.grad(problem.model.client_loss))(point, inputs, labels).numpy()
-        for inputs, labels in zip(problem.inputs, problem.labels, strict=True)
-    ]
-    v = np.random.default_rng(1).standard_normal(problem.d)
-    products = HessianProducts(problem, problem.x_0)
-    for client, H in enumerate(whole):
-        np.testing.assert_allclose(products.of_client(client, v), H @ v, atol=1e-12)
-    np.testing.assert_allclose(products.of_mean(v), np.mean(whole, axis=0) @ v, atol=1e-12)
-    found = curvature_at(problem, problem.x_0)
-    np.testing.assert_allclose(found.curvatures, [np.linalg.norm(H, 2) for H in whole], rtol=0.02)
-    assert found.curvature == pytest.approx(np.linalg.norm(np.mean(whole, axis=0), 2), rel=0.02)
-    gradients = problem.grad(problem.x_0)[..., 0]
-    np.testing.assert_allclose(found.slopes, np.linalg.norm(gradients, axis=1))
-    assert found.slope == pytest.approx(np.linalg.norm(gradients.mean(axis=0)))
-
-
-def test_the_norm_is_of_the_largest_eigenvalue_of_either_sign():
-    H = np.diag([-5.0, *np.linspace(-1, 3, 19)])
-    assert spectral_norm(lambda v: H @ v, 20) == pytest.approx(5, rel=0.01)
-    assert spectral_norm(lambda v: 0 * v, 20) == 0
-
-
-def test_the_lowest_line_above_points():
-    t = np.array([0.0, 1.0, 2.0, 4.0])
-    assert lowest_line(t, 1 + 3 * t) == pytest.approx((1, 3))
-    assert lowest_line(t, 5 - t) == pytest.approx((5, 0)), "a slope is not negative"
-    assert lowest_line(np.append(t, np.nan), np.append(2 * t, 9)) == pytest.approx((0, 2))
-
-
-def measured(slopes, curvatures):
-    """Return norms at K models of two seeds and n clients."""
-    return MeasuredSmoothness(
-        SIMILAR[0], slopes.mean(axis=2), curvatures.mean(axis=2), slopes, curvatures
-    )
-
-
 def outcomes(verdicts):
     return [verdict.outcome for verdict in verdicts]
-
-
-def test_smoothness_is_judged_on_another_seed():
-    slopes = np.random.default_rng(0).uniform(1, 5, size=(6, 2, 4))
-    one = measured(slopes, 2 + 3 * slopes)
-    assert one.fit(slice(0, -1)) == pytest.approx((2, 3))
-    assert one.correlation == pytest.approx(1)
-    assert outcomes(smoothness_verdicts([one]))[0::2] == [SUPPORTED, SUPPORTED]
-    broken = one.curvatures.copy()
-    broken[0, -1, 0] *= 2
-    assert outcomes(smoothness_verdicts([replace(one, curvatures=broken)]))[0] == FAILS
-    falling = measured(slopes, 20 - 3 * slopes)
-    assert outcomes(smoothness_verdicts([falling]))[2] == FAILS
-    apart = slopes.copy()
-    apart[:, -1, 0] *= 10
-    assert outcomes(smoothness_verdicts([replace(one, slopes=apart)]))[1] == FAILS
 
 
 def curve(end, right=0.9, speed=1.0, diverged=0.0, bits=1.0, first=2.0):
@@ -238,9 +163,7 @@ def test_figures_are_drawn(tmp_path):
     curves = {(case, "episode"): curve(0.01) for case in SIMILAR}
     panels = [("a panel", case, ("episode",)) for case in SIMILAR]
     paths = draw_trainings("three", panels, curves, ("rounds", "steps", "bits"), tmp_path)
-    slopes = np.random.default_rng(0).uniform(1, 5, size=(6, 2, 4))
-    paths += draw_smoothness([measured(slopes, 2 + 3 * slopes)], tmp_path)
-    assert [path.suffix for path in paths] == [".svg", ".png"] * 2
+    assert [path.suffix for path in paths] == [".svg", ".png"]
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
@@ -268,21 +191,16 @@ def keys(value):
 
 
 def test_the_record_has_what_the_report_reads_and_its_page_names():
-    slopes = np.random.default_rng(0).uniform(1, 5, size=(6, 2, 4))
-    norms = measured(slopes, 2 + 3 * slopes)
     diverged = curve(0.01)
     diverged.loss[-1] = np.inf
     curves = {(SIMILAR[0], "celgc"): diverged, (PARTIAL_ROUNDS[0], "episode"): curve(0.01)}
-    verdicts = smoothness_verdicts([norms])
-    record = training_record(TINY, curves, [norms], verdicts)
+    verdicts = clipping_verdicts({(SIMILAR[0], name): curve(0.1) for name in EVERYONE}, SIMILAR[:1])
+    record = deep_experiments._record(TINY, curves, verdicts)
     json.dumps(record, allow_nan=False)
     assert rendered("claims", record, Path("deep.json"))[1] == outcomes(verdicts)
-    of_norms, plain = record["panels"]
-    assert (plain["title"], plain["d"], plain["norms"]) == ("30 %, I = 4, S = 4", 4362, [])
-    assert of_norms["curves"][0]["loss"][-1] == [None] * 3
-    for seed, one in enumerate(of_norms["norms"]):
-        np.testing.assert_allclose(one["slopes"], slopes[:, seed], rtol=1e-3)
-        np.testing.assert_allclose(one["curvature"], norms.curvature[:, seed], rtol=1e-3)
+    first, second = record["panels"]
+    assert (second["title"], second["d"]) == ("30 %, I = 4, S = 4", 4362)
+    assert first["curves"][0]["loss"][-1] == [None] * 3
     page = Path(__file__).parents[2].joinpath("docs/json.md").read_text(encoding="utf-8")
     rows = page.split("| `deep/report.json` |")[1].split("\n\n")[0]
     assert {key for key in keys(record) if f"`{key}`" not in rows} == set()
@@ -293,12 +211,12 @@ def test_the_record_has_what_the_report_reads_and_its_page_names():
 def test_everything_on_a_small_plan(tmp_path):
     told = []
     plan = replace(TINY, etas=(0.5, 1.0), points=1)
-    paths = deep_experiments(tmp_path, plan, processes=1, tell=lambda write: told.append(write()))
+    work = Work(tmp_path, 1, processes=1, tell=lambda write: told.append(write()))
+    paths = deep_experiments.deep_experiments(work, plan)
     assert all(path.stat().st_size > 1000 for path in paths)
     record = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["content"]
     assert rendered("claims", record, tmp_path / "deep.json")[0]
     found = sum(len(panel["curves"]) for panel in record["panels"])
     assert found == sum(len(names) for _, names in CASES)
     assert {each["outcome"] for each in record["verdicts"]} == {UNDECIDED}, "one seed is not enough"
-    assert sum(bool(panel["norms"]) for panel in record["panels"]) == len(SIMILAR) + 1
     assert "SCAFFOLD diverges" in "\n".join(told)

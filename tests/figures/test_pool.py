@@ -14,7 +14,7 @@ from certibit.figures.locodl import reproduction
 from certibit.figures.locodl.panels import Curve, Figure, Job
 from certibit.figures.locodl.recipes import compressed, demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce, reproduce_paper
-from certibit.figures.pool import traces
+from certibit.figures.pool import Work, traces
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store import store
 from certibit.solvers.store.store import Store
@@ -57,19 +57,19 @@ def test_starting_again_computes_only_what_is_missing(here, short, tmp_path, mon
 
     monkeypatch.setattr(store, "simulate", stopped)
     with pytest.raises(KeyboardInterrupt):
-        reproduce([short], tmp_path, seeds=2, processes=1)
+        reproduce([short], Work(tmp_path, 2, processes=1))
     names = [(curve.method, curve.compressor) for curve in curves]
     assert here == names[:stop_at]
     assert not list(tmp_path.glob("demo.*"))
 
     monkeypatch.setattr(store, "simulate", counted)
     here.clear()
-    drawn = reproduce([short], tmp_path, seeds=2, processes=1)
+    drawn = reproduce([short], Work(tmp_path, 2, processes=1))
     assert here == names[stop_at:]
     content = [path.read_bytes() for path in drawn]
 
     here.clear()
-    assert reproduce([short], tmp_path, seeds=2, processes=1) == drawn
+    assert reproduce([short], Work(tmp_path, 2, processes=1)) == drawn
     assert here == []
     assert [path.read_bytes() for path in drawn] == content
 
@@ -102,7 +102,8 @@ def paper(monkeypatch):
 def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatch, tmp_path):
     """Again it is the same without a run; as one figure of several it has no table."""
     told = []
-    paths = reproduce_paper([2], tmp_path, seeds=2, processes=1, tell=told.append)
+    work = Work(tmp_path, 2, processes=1, tell=lambda write: told.append(write()))
+    paths = reproduce_paper([2], work)
     names = [f"figure2-{v}.{s}" for v in ("paper", "best") for s in ("svg", "png", "json")]
     assert sorted(path.name for path in paths) == sorted(
         [*names, "verdicts.json", "verdicts.txt", "table2.txt"]
@@ -116,13 +117,13 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatc
     for claim in claims.values():
         assert ("why" in claim) == (claim["outcome"] == FAILS)
     table = (tmp_path / "table2.txt").read_text()
-    assert told[-3] == "\n" + table.removesuffix("\n")
+    assert told[-3] == "\n" + table
     assert told[-1].endswith(str(tmp_path / "verdicts.txt"))
 
     before = {path: path.read_bytes() for path in paths}
     here.clear()
     monkeypatch.setattr("certibit.figures.locodl.reproduction.FIGURES", (1, 2))
-    again = reproduce_paper([2], tmp_path, seeds=2, processes=1, tell=told.append)
+    again = reproduce_paper([2], work)
     assert here == []
     assert set(paths) - set(again) == {tmp_path / "table2.txt"}
     assert {path: path.read_bytes() for path in paths} == before
@@ -135,7 +136,7 @@ def test_the_longest_curves_are_started_first(monkeypatch, tmp_path):
         lambda jobs, processes: iter(started.extend(jobs) or ()),
     )
     with pytest.raises(KeyError):
-        reproduce_paper([2, 4], tmp_path)
+        reproduce_paper([2, 4], Work(tmp_path))
     assert started[0].panel.problem == "w1a@619"
     sizes = [job.panel.size for job in started]
     assert sizes == sorted(sizes, reverse=True)
@@ -197,7 +198,7 @@ def test_jobs_name_the_folder_of_traces_in_full(here, short, tmp_path, monkeypat
     seen = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reproduction, "traces", lambda jobs, processes: seen.extend(jobs) or [])
-    reproduce([short], Path("results"), seeds=1)
+    reproduce([short], Work(Path("results"), 1))
     assert {job.store.folder for job in seen} == {tmp_path / "results" / "traces"}
 
 

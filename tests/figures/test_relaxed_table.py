@@ -15,7 +15,7 @@ PAGE = Path(certibit.__file__).parents[1] / "docs/certified.md"
 
 @pytest.mark.long
 def test_the_page_has_the_table(capsys, tmp_path):
-    assert main(["certified", "--class", "relaxed", "--output", str(tmp_path)]) == 0
+    assert main(["figures", "certified", "--class", "relaxed", "--output", str(tmp_path)]) == 0
     written = (tmp_path / "relaxed.txt").read_text(encoding="utf-8")
     (rows,) = (part for part in written.split("\n\n") if part.startswith("n, kappa"))
     page = PAGE.read_text(encoding="utf-8")

@@ -78,10 +78,6 @@ def write_results(folder: Path) -> None:
              "bits": [0, 10, 20], "loss": [[2.0] * 3, [1.0, 1.5, 2.0], [9.0, None, 0.1]]}
         ],
     }  # fmt: skip
-    norms = {
-        "slope": [1.0, 2.0], "curvature": [3.0, None],
-        "slopes": [[1.0, 2.0]] * 2, "curvatures": [[3.0, 4.0], [5.0, None]],
-    }  # fmt: skip
     ratio = {"subject": "step", "problem": "p", "runs": 1, "name": "gd", "value": 1.0, "low": 0.9}
     files = {
         "demo.json": drawn_record(figure, traces),
@@ -98,8 +94,8 @@ def write_results(folder: Path) -> None:
         },
         "deep/report.json": {
             "panels": [
-                trained | {"title": "30 %, I = 2", "norms": [norms] * 2},
-                trained | {"title": "30 %, I = 4", "norms": []},
+                trained | {"title": "30 %, I = 2"},
+                trained | {"title": "30 %, I = 4"},
             ],
             "verdicts": [ClaimVerdict("c", OWN, "m", "supported").record()],
         },

@@ -12,7 +12,7 @@ import pytest
 
 import certibit
 from certibit import Budget, NeuralProblem, Refusal, compressor, ddp_hook, run
-from certibit.solvers.deep.process_world import ProcessChannel
+from certibit.solvers.deep.ddp_hook import ProcessChannel
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams

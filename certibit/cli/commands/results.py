@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,14 @@ from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
 from certibit.figures.certified.measured_bits import MOST_ITERATIONS
-from certibit.figures.pool import Call, results
+from certibit.figures.pool import Call, Work, results
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import ITERATIONS
 from certibit.theory.checks.standard import ACCURACY, STANDARD_ITERATIONS, rows, tasks
 
 
-def _asked(chosen: argparse.Namespace, iterations: int = ITERATIONS) -> tuple[Path, dict[str, Any]]:
-    """Return the folder, and what else is asked of figures: weight, place, seeds, limits."""
+def _work(chosen: argparse.Namespace, iterations: int = ITERATIONS) -> Work:
+    """Return what is asked of figures: folder, seeds, weight, limits, and where curves run."""
     given = vars(chosen)
     asked: dict[str, Any] = {name: given[name] for name in ("seeds", "fresh") if name in given}
     if "downlink_weight" in given:
@@ -33,31 +34,31 @@ def _asked(chosen: argparse.Namespace, iterations: int = ITERATIONS) -> tuple[Pa
         folder, asked["limits"] = options.read_limited_output(chosen, iterations)
     else:
         folder = read_output(chosen)
-    return folder, asked | {"processes": read_place(chosen, folder)}
+    tell = lambda write: tqdm.write(for_terminal(write))  # noqa: E731
+    return Work(folder, **asked, processes=read_place(chosen, folder), tell=tell)
 
 
-def draw_demo(chosen: argparse.Namespace) -> None:
+def _draw_demo(chosen: argparse.Namespace) -> None:
     """Draw the figure of all methods and print its table."""
     from certibit.figures.locodl.recipes import demonstration
     from certibit.figures.locodl.reproduction import reproduce
 
-    folder, asked = _asked(chosen)
-    reproduce([demonstration()], folder, **asked, tell=tqdm.write)
+    reproduce([demonstration()], _work(chosen))
 
 
-def draw_figures(chosen: argparse.Namespace) -> None:
+def _draw_figures(chosen: argparse.Namespace) -> None:
     """Draw the chosen figures and print the table of each panel."""
     from certibit.figures.locodl.recipes import FIGURES, VERSIONS
     from certibit.figures.locodl.reproduction import reproduce_paper
 
     words = chosen.figure or ["all"]
+    apart = [name for name in COMMANDS if name in {f"figures {word}" for word in words}]
+    if apart:
+        raise Refusal(f"{apart[0]} is a command of its own; give no other figure, and options last")
     _require_known("figure", words, [*map(str, FIGURES), "all"])
     numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
     versions = VERSIONS if chosen.version == "both" else [chosen.version]
-    folder, asked = _asked(chosen)
-    reproduce_paper(
-        numbers, folder, versions=versions, scaled=chosen.scaled, **asked, tell=tqdm.write
-    )
+    reproduce_paper(numbers, _work(chosen), versions=versions, scaled=chosen.scaled)
 
 
 def _require_known(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
@@ -66,29 +67,28 @@ def _require_known(kind: str, names: Sequence[str], known: Sequence[str]) -> Non
             raise Refusal(f"there is no {kind} {name!r}; choose some of {', '.join(known)}")
 
 
-def draw_episode(chosen: argparse.Namespace) -> None:
+def _draw_episode(chosen: argparse.Namespace) -> None:
     """Draw the figures, print what they say and write it to a report."""
     from certibit.figures.episode.experiments import clipping_experiments
 
-    folder, asked = _asked(chosen)
-    _reported(folder, lambda tell: clipping_experiments(folder, **asked, tell=tell))
+    _reported(_work(chosen), clipping_experiments)
 
 
-def train_networks(chosen: argparse.Namespace) -> None:
+def _train_networks(chosen: argparse.Namespace) -> None:
     """Draw the figures, print what they say and write it to a report."""
     library = extension("certibit.data.deep.torch_library")
     if library is None:
         raise Refusal("this copy of certibit has no data/deep; choose another command")
-    folder, asked = _asked(chosen)
+    work = _work(chosen)
     library.torch_library()
     from certibit.figures.deep.deep_experiments import deep_experiments
     from certibit.figures.deep.networks import TrainingPlan
 
-    plan = TrainingPlan(steps=chosen.steps, seeds=asked.pop("seeds"))
-    _reported(folder, lambda tell: deep_experiments(folder, plan, **asked, tell=tell))
+    plan = TrainingPlan(steps=chosen.steps)
+    _reported(work, lambda work: deep_experiments(work, plan))
 
 
-def _reported(folder: Path, work: Callable[[Callable[[Callable[[], str]], None]], Any]) -> None:
+def _reported(work: Work, do: Callable[[Work], Any]) -> None:
     """Print what is told during some work, and write it to a report."""
     report: list[str] = []
 
@@ -96,14 +96,14 @@ def _reported(folder: Path, work: Callable[[Callable[[Callable[[], str]], None]]
         report.append(write())
         print(for_terminal(write), end="\n\n", flush=True)
 
-    work(tell)
-    write_text(folder / "report.txt", "\n\n".join(report))
+    do(replace(work, tell=tell))
+    write_text(work.folder / "report.txt", "\n\n".join(report))
 
 
 _CLASSES = ("strongly-convex", "convex", "nonconvex", "relaxed", "all")
 
 
-def compare_certified(chosen: argparse.Namespace) -> None:
+def _compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
     from certibit.figures.certified.classes import (
         class_table,
@@ -125,11 +125,10 @@ def compare_certified(chosen: argparse.Namespace) -> None:
         return
     from certibit.figures.certified.comparison import certified_comparison
 
-    folder, asked = _asked(chosen, MOST_ITERATIONS)
-    certified_comparison(folder, **asked, tell=tqdm.write)
+    certified_comparison(_work(chosen, MOST_ITERATIONS))
 
 
-def audit_proofs(chosen: argparse.Namespace) -> None:
+def _audit_proofs(chosen: argparse.Namespace) -> None:
     """Audit the chosen proofs, save their reports and print their tables."""
     from certibit.theory.audit.proofs import PROOFS, audit
 
@@ -145,18 +144,18 @@ def audit_proofs(chosen: argparse.Namespace) -> None:
         print(for_terminal(report.table), end="\n\n")
 
 
-def check_theorems(chosen: argparse.Namespace) -> int:
+def _check_theorems(chosen: argparse.Namespace) -> int:
     """Check all theorems, write table, JSON and figure, and return the exit code."""
     from certibit.figures.theory_results import draw_looseness, row_summary, theorems_table
 
-    folder, asked = _asked(chosen, STANDARD_ITERATIONS)
-    more = (asked["seeds"], ACCURACY, asked["downlink"], asked["limits"])
+    work = _work(chosen, STANDARD_ITERATIONS)
+    more = (work.seeds, ACCURACY, work.downlink, work.limits)
     calls = [
         Call(f"{card.name}[{rule}]", rows, (place, *more))
         for place, (card, rule, _, _) in enumerate(tasks())
     ]
-    found = [row for some in results(calls, asked["processes"]) for row in some]
-    return _judged(folder, found, ("report", theorems_table, row_summary), draw_looseness)
+    found = [row for some in results(calls, work.processes) for row in some]
+    return _judged(work.folder, found, ("report", theorems_table, row_summary), draw_looseness)
 
 
 def _judged(folder: Path, found: Any, written: Any, draw: Callable[[Any, Path], Any]) -> int:
@@ -169,7 +168,7 @@ def _judged(folder: Path, found: Any, written: Any, draw: Callable[[Any, Path], 
     return 0 if all(one.holds for one in found) else FAILED
 
 
-def write_page(chosen: argparse.Namespace) -> None:
+def _write_page(chosen: argparse.Namespace) -> None:
     """Write the page; if there is no figure yet, run the demonstration first.
 
     The axes of bits have the downlink weight that the figures were drawn with.
@@ -178,15 +177,16 @@ def write_page(chosen: argparse.Namespace) -> None:
     from certibit.figures.locodl.reproduction import reproduce
     from certibit.figures.report.page import read_parts, write_report
 
-    folder, asked = _asked(chosen)
+    work = _work(chosen)
+    folder = work.folder
     drawn = any(part.weights for part in read_parts(folder))
-    if drawn and asked["downlink"]:
+    if drawn and work.downlink:
         raise Refusal(
             f"the figures in {folder} are drawn already, each with its own weight; give "
             "--downlink-weight where they are drawn, such as to certibit demo"
         )
     if not drawn:
-        reproduce([demonstration()], folder, **asked, tell=tqdm.write)
+        reproduce([demonstration()], work)
     print(write_report(folder, chosen.page or folder / "report.html"))
     for part in read_parts(folder):
         if not part.blocks:
@@ -200,7 +200,8 @@ _CURVES = f"""\
 {output("results")}
 {options.limits_of_runs()}{places()}"""
 _FIGURES = f"""\
-FIGURE*  1, 2, 3, 4 or all
+FIGURE*  1, 2, 3, 4 or all; certibit figures episode, certified and theory, each with a
+    --help of its own, draw the others
 --version :paper|best|both=both  parameters of the paper, the best theoretical ones, or both
     (default)
 --scaled  use data sets with scaled features
@@ -246,12 +247,12 @@ def _measured(folder: str, iterations: int) -> str:
 
 
 COMMANDS = {
-    "demo": (draw_demo, _CURVES),
-    "figures": (draw_figures, _FIGURES),
-    "episode": (draw_episode, _EPISODE),
-    "deep": (train_networks, _DEEP),
-    "certified": (compare_certified, _CERTIFIED),
-    "audit": (audit_proofs, _AUDIT),
-    "theory": (check_theorems, _measured("results/theory", STANDARD_ITERATIONS)),
-    "report": (write_page, _REPORT),
+    "demo": (_draw_demo, _CURVES),
+    "figures": (_draw_figures, _FIGURES),
+    "figures episode": (_draw_episode, _EPISODE),
+    "deep": (_train_networks, _DEEP),
+    "figures certified": (_compare_certified, _CERTIFIED),
+    "audit": (_audit_proofs, _AUDIT),
+    "figures theory": (_check_theorems, _measured("results/theory", STANDARD_ITERATIONS)),
+    "report": (_write_page, _REPORT),
 }

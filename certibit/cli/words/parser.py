@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
         choice = re.fullmatch(r"(.*invalid choice: '(.*)') \(choose from (.*)\)", message)
         near: list[str] = []
         if choice:
-            near = get_close_matches(choice[2], re.findall(r"[\w-]+", choice[3]))
+            near = get_close_matches(choice[2], re.findall(r"[\w-]+(?: \w+)?", choice[3]))
             message = choice[1] if near else message
         elif unknown := re.match(r"unrecognized arguments: (--[^ =]+)", message):
             near = get_close_matches(unknown[1], self._option_string_actions)

@@ -78,7 +78,7 @@ def test_rows_count_what_is_received_by_its_weight(monkeypatch):
 @pytest.mark.long
 def test_command(monkeypatch, capsys, tmp_path, examined):
     monkeypatch.setattr("certibit.cli.commands.results.results", lambda calls, processes: examined)
-    words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
+    words = ["figures", "theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out
     assert (tmp_path / "report.txt").read_text().strip() == text.strip()
@@ -97,7 +97,7 @@ def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(
         "certibit.cli.commands.results.results", lambda calls, processes: [[ROW, wrong]]
     )
-    assert main(["theory", "--output", str(tmp_path)]) == 1
+    assert main(["figures", "theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
     assert "1 of 2 rows fail" in text
     assert "a check is 1.5 and may be 1" in text
