@@ -13,7 +13,7 @@ Array = Any
 """An array of any library that follows the array API standard."""
 
 
-class CommonMask(np.ndarray):
+class _CommonMask(np.ndarray):
     """A mask that clients and server both know, because it was drawn from a common seed.
 
     What is computed from such masks and plain Python values alone is ``common`` as well, and may
@@ -48,7 +48,7 @@ def _computed(function: Any, arguments: Any, options: dict[str, Any]) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    if isinstance(x, CommonMask):
+    if isinstance(x, _CommonMask):
         return x.view(np.ndarray)
     return type(x)(map(_plain, x)) if type(x) in (tuple, list) else x
 
@@ -64,7 +64,7 @@ def common_if(sources: Any, x: Any) -> Any:
     """Return what was computed from some sources, as a common mask if they are common."""
     if not (type(x) is np.ndarray and is_common(sources)):
         return x
-    mask = x.view(CommonMask)
+    mask = x.view(_CommonMask)
     mask.common = True
     mask.setflags(write=False)
     return mask
@@ -72,7 +72,7 @@ def common_if(sources: Any, x: Any) -> Any:
 
 def is_numpy(x: Array) -> bool:
     """Whether an array is one of numpy itself, or a mask."""
-    return type(x) is np.ndarray or type(x) is CommonMask
+    return type(x) is np.ndarray or type(x) is _CommonMask
 
 
 def array_namespace(x: Array) -> ModuleType:

@@ -12,7 +12,7 @@ STARTED = time.time()
 """When the package was loaded; what is written into a file of text later need not be what runs."""
 
 
-def imported_names(text: str) -> Mapping[str, str]:
+def _imported_names(text: str) -> Mapping[str, str]:
     """Return the module that each name of a program text is imported from."""
     imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
     return {
@@ -34,7 +34,7 @@ def loaded_at_use(page: dict[str, Any]) -> Callable[[str], Any]:
 
     def load(name: str) -> Any:
         if not names:
-            names.update(imported_names(Path(page["__file__"]).read_text(encoding="utf-8")))
+            names.update(_imported_names(Path(page["__file__"]).read_text(encoding="utf-8")))
         if name not in page["__all__"]:
             module = sys.modules[page["__name__"]]  # where Python looks for a near name
             sentence = f"module {page['__name__']!r} has no attribute {name!r}"

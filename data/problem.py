@@ -34,7 +34,7 @@ def require_vectors(x: Array, clients: tuple[int, ...], d: int, runs: int) -> No
         )
 
 
-class StrongConvexity(Protocol):
+class _StrongConvexity(Protocol):
     """The constant that every problem states."""
 
     @property
@@ -153,7 +153,7 @@ class Problem(Protocol):
         """Fields that have the runs on their last axis and may differ between runs."""
 
     @property
-    def constants(self) -> StrongConvexity:
+    def constants(self) -> _StrongConvexity:
         """The constants of its assumptions."""
 
     @property

@@ -23,7 +23,7 @@ _SMALLEST, _DIVERGED = 1e-300, 1e300
 
 
 @dataclass(frozen=True)
-class Band:
+class _Band:
     """Median and 10-90 % band of f - f* over the runs of a trace.
 
     Attributes
@@ -40,7 +40,7 @@ class Band:
     high: NDArray[np.float64]
 
 
-def band(trace: Trace, bits: float, floor: float, downlink: float = 0.0) -> Band:
+def band(trace: Trace, bits: float, floor: float, downlink: float = 0.0) -> _Band:
     """Return the median and the 10-90 % band of f - f* over the runs of a trace.
 
     Between recorded points, log(f - f*) is linear in the bits. A run that has ended at or below
@@ -66,7 +66,7 @@ def band(trace: Trace, bits: float, floor: float, downlink: float = 0.0) -> Band
     below = np.flatnonzero(median <= np.log10(floor))
     kept = slice(below[0] + 1 if below.size else POINTS)
     with np.errstate(over="ignore"):
-        return Band(grid[kept], *(10.0 ** line[kept] for line in (median, low, high)))
+        return _Band(grid[kept], *(10.0 ** line[kept] for line in (median, low, high)))
 
 
 def _at(

@@ -31,11 +31,11 @@ _STOPPED = 143
 T = TypeVar("T")
 
 
-class LostWorkerError(RuntimeError):
+class _LostWorkerError(RuntimeError):
     """The process that did a job has died."""
 
 
-class EndlessJobError(RuntimeError):
+class _EndlessJobError(RuntimeError):
     """A job has taken longer than any may."""
 
 
@@ -43,8 +43,8 @@ class Workers(Executor):
     """An executor of processes.
 
     If a process dies, its job is done once more by another process; then its future has a
-    :class:`LostWorkerError`. A job that takes more than ``LONGEST`` seconds is ended, and its
-    future has an :class:`EndlessJobError`.
+    :class:`_LostWorkerError`. A job that takes more than ``LONGEST`` seconds is ended, and its
+    future has an :class:`_EndlessJobError`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Workers(Executor):
                 continue
             except TimeoutError:
                 self._leave(pool)
-                raise EndlessJobError(
+                raise _EndlessJobError(
                     f"it was given up after {LONGEST / 3600:.3g} hours; start again to go on where "
                     "it was, or choose a smaller budget"
                 ) from None
@@ -106,7 +106,7 @@ class Workers(Executor):
             if done:
                 return answer
             raise answer
-        raise LostWorkerError(
+        raise _LostWorkerError(
             "its process was ended from outside, perhaps for lack of memory; start again, with "
             "fewer parallel jobs, to go on"
         )
@@ -115,7 +115,7 @@ class Workers(Executor):
         """Have a call done in a pool; a process that is being started is ended, too."""
         with self._lock:
             if self._ended:
-                raise LostWorkerError("the work was stopped")
+                raise _LostWorkerError("the work was stopped")
             future = pool.submit(_called, *task)
             # The only end for writing is the process's: one that dies half-way is seen to be dead.
             pool._result_queue._writer.close()  # type: ignore[attr-defined]

@@ -203,7 +203,7 @@ def gather(x: Array, indices: Array) -> Array:
         If an index, on the host, is not one of 0..d-1.
     """
     if is_numpy(indices):
-        require_inside(indices, x.shape[1])
+        _require_inside(indices, x.shape[1])
     return array_namespace(x).take_along_axis(x, indices, axis=1)
 
 
@@ -220,7 +220,7 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
             f"indices {indices.shape} do not fit values {values.shape}; give (n, k, R) of both"
         )
     if is_numpy(values):
-        require_inside(indices, d)
+        _require_inside(indices, d)
         written = np.zeros((len(values), d, values.shape[2]), values.dtype)
         np.put_along_axis(written, indices, values, axis=1)
         return written
@@ -238,7 +238,7 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
     return out
 
 
-def require_inside(indices: NDArray[Any], d: int) -> None:
+def _require_inside(indices: NDArray[Any], d: int) -> None:
     """Refuse an index outside 0..d-1, which would address other memory."""
     if indices.dtype.kind not in "iu":
         raise Refusal(f"indices of type {indices.dtype} are no features; give integers")

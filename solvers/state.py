@@ -23,7 +23,7 @@ class Dataclass(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
-class Owner(Protocol):
+class _Owner(Protocol):
     """A method or a problem."""
 
     @property
@@ -32,7 +32,7 @@ class Owner(Protocol):
 
 
 S = TypeVar("S", bound=Dataclass)
-Owned = TypeVar("Owned", bound=Owner)
+Owned = TypeVar("Owned", bound=_Owner)
 
 
 def each(function: Callable[..., Array], first: S, *others: S) -> S:
@@ -70,7 +70,7 @@ def taken(x: Array, runs: NDArray[np.intp]) -> Array:
     return common_if(x, array_namespace(x).take(x, like(x, runs), axis=2))
 
 
-def batch(*owners: Owner) -> int:
+def batch(*owners: _Owner) -> int:
     """Return the number of runs that the parameters of a method and a problem are made for.
 
     It is 1 if all are numbers, which fit any number of runs.
@@ -96,7 +96,7 @@ def narrow(owner: Owned, runs: NDArray[np.intp]) -> Owned:
     return changed
 
 
-def _per_run(owner: Owner) -> dict[str, Array]:
+def _per_run(owner: _Owner) -> dict[str, Array]:
     parameters = {name: getattr(owner, name) for name in owner.per_run}
     arrays = {name: x for name, x in parameters.items() if hasattr(x, "shape")}
     for name, x in arrays.items():

@@ -85,7 +85,10 @@ def wrong_words(text):
         r"(?:`|^ {4}|^ *\$ )certibit ([a-z][^`|>#]*?)(?:`|[|>#]|(?<!\\)$)", text, re.MULTILINE
     )
     wrong = set()
-    for command, *words in (line.replace("\\\n", " ").split() for line in lines):
+    for line in lines:
+        command, *words = line.replace("\\\n", " ").split()
+        if f"{command} {words[:1] and words[0]}" in COMMANDS:
+            command += f" {words.pop(0)}"
         used = {word.split("=")[0] for word in words if word.startswith("--")}
         if command not in COMMANDS:
             wrong.add(f"certibit {command}")

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from certibit.cli.commands import SUMMARIES
-from certibit.cli.words.exit_codes import CONTRADICTION, WRONG_INPUT
 from certibit.cli.words.parser import Parser
-from certibit.cli.words.plain_options import add_options
+from certibit.cli.words.plain_options import CONTRADICTION, WRONG_INPUT, add_options
 from certibit.data.errors import FailedJobsError, Refusal
 from certibit.data.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
 from certibit.theory.contradiction import ContradictionError

@@ -108,7 +108,7 @@ class ModuleGradients:
         n, runs = inputs.shape[:2]
         points = self.points(x).expand(n, -1, -1).flatten(0, 1)
         mapped = torch.func.vmap(torch.func.grad(self.client_loss))
-        with plain_attention():
+        with _plain_attention():
             found = mapped(points, inputs.flatten(0, 1), labels.flatten(0, 1))
         return _as_in(x, found.reshape(n, runs, -1).movedim(1, -1))
 
@@ -127,7 +127,7 @@ class ModuleGradients:
         points = self.points(x).expand(len(examples[0]), -1, -1)
         mapped = torch_library().func.vmap(function)
         runs = range(points.shape[1])
-        with plain_attention():
+        with _plain_attention():
             found = [mapped(points[:, run], *examples).detach() for run in runs]
         return _as_in(x, torch_library().stack(found, dim=-1))
 
@@ -151,7 +151,7 @@ class ModuleGradients:
         return torch.from_numpy(moved).to(self.dtype)
 
 
-def plain_attention() -> AbstractContextManager[None]:
+def _plain_attention() -> AbstractContextManager[None]:
     """Compute attention by products and a softmax, which vmap has rules for."""
     attention = importlib.import_module("torch.nn.attention")
     found: AbstractContextManager[None] = attention.sdpa_kernel(attention.SDPBackend.MATH)

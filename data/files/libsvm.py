@@ -43,7 +43,7 @@ def verify(
         ]
     elif first.exists():
         text = first.read_text(encoding="utf-8", errors="replace").strip()
-        checks.append((f"as SHA-256, which {first} keeps,", file_sha256(path), text))
+        checks.append((f"as SHA-256, which {first} keeps,", _file_sha256(path), text))
     for what, found, expected in checks:
         if expected not in (None, found):
             raise Refusal(
@@ -52,12 +52,12 @@ def verify(
             )
 
 
-def pin(file: Path) -> Path:
+def _pin(file: Path) -> Path:
     """Return where the SHA-256 that a set had when it was downloaded is kept."""
     return file.with_name(f"{file.name}.sha256")
 
 
-def file_sha256(file: Path) -> str:
+def _file_sha256(file: Path) -> str:
     """SHA-256 of the bytes of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
@@ -113,9 +113,9 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     if entry is not None:
         folders = [*_own_folders(), _downloads()]
         path = _find(entry.file, folders) or _download(entry, download)
-        if entry.manifest is None and path.parent == _downloads() and not pin(path).exists():
+        if entry.manifest is None and path.parent == _downloads() and not _pin(path).exists():
             raise Refusal(
-                f"{pin(path)}, the SHA-256 of the first download of {entry.name}, is not there; "
+                f"{_pin(path)}, the SHA-256 of the first download of {entry.name}, is not there; "
                 f"remove {path} to download it again, or load it by its path"
             )
     elif (entry := CATALOGUE.get(PREFIX + name)) is not None:
@@ -123,7 +123,7 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     else:
         return read(_path(name))
     dataset = read(path, name=name, features=entry.features)
-    verify(dataset, entry, path, pin(path))
+    verify(dataset, entry, path, _pin(path))
     return dataset
 
 
@@ -246,9 +246,9 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
                 )
                 dataset = read(file, name=entry.name, features=entry.features)
                 kept = folder / entry.file
-                verify(dataset, entry, file, pin(kept), exactly=True)
+                verify(dataset, entry, file, _pin(kept), exactly=True)
                 if entry.manifest is None:  # a pin without its file binds the next download
-                    write_text(pin(kept), file_sha256(file))
+                    write_text(_pin(kept), _file_sha256(file))
                 file.replace(kept)
         except OSError as error:
             reason = f"the download failed with {type(error).__name__}"

@@ -204,7 +204,7 @@ def _require(
     raise Refusal(f"{what} have the value {shown[:40]} in row {row + 1}{wrong}")
 
 
-def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Read the arrays of a user's npz file; objects are not unpacked.
 
     Raises

@@ -141,7 +141,7 @@ def combined(gradients: Any, out: Any) -> None:  # pragma: no cover
     (n, m, d, runs), block = gradients[3], gradients[4]
     room, size = np.empty((2, block * m * len(gradients[0]))), d * runs
     for first in range(0, n, block):
-        combined_block(gradients, first, min(n, first + block), room, out[first * size :])
+        _combined_block(gradients, first, min(n, first + block), room, out[first * size :])
 
 
 @compiled
@@ -161,7 +161,7 @@ def _set_ridge(
 
 
 @compiled
-def combined_block(
+def _combined_block(
     gradients: Any, first: Any, last: Any, room: Any, out: Any
 ) -> None:  # pragma: no cover
     """Set the vectors of some clients; ``room`` has two numbers for each of their rows and lane.

@@ -175,7 +175,7 @@ class LinearModel(WeightedLosses, RidgeProblem):
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedRows:
+class _WeightedRows:
     """The rows of all clients with targets and weights, and the constants of the mean losses.
 
     Attributes
@@ -215,7 +215,7 @@ class WeightedRows:
 
 def weighted_rows(
     dataset: Dataset, shares: Shares, loss: Any, weighting: Weighting = "rows"
-) -> WeightedRows:
+) -> _WeightedRows:
     """Fill up the clients' rows to equal numbers, and compute the constants of their losses.
 
     Raises
@@ -237,7 +237,7 @@ def weighted_rows(
     blocks = [matrix[i * m : (i + 1) * m] for i in range(n)]
     largest = scales * np.array([largest_eigenvalue(each) for each in blocks])
     weighted = scipy.sparse.csr_array(scipy.sparse.diags_array(np.sqrt(weights)) @ matrix)
-    return WeightedRows(
+    return _WeightedRows(
         loss,
         matrix,
         targets.reshape(n, m, 1),

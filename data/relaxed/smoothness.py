@@ -23,7 +23,7 @@ _KEPT, _STEPS = 64, 40
 
 
 @dataclass(frozen=True)
-class Estimate:
+class _Estimate:
     """The largest |Hess| - L1 |grad| that was found.
 
     Attributes
@@ -51,7 +51,7 @@ def relaxed_smoothness(
     doublings: int = 6,
     samples: int = 2000,
     seed: int = 0,
-) -> Estimate:
+) -> _Estimate:
     """Estimate the smallest L0 with |Hess| <= L0 + L1 |grad| on boxes around 0.
 
     In every box, random points are drawn and the best are improved by random steps of shrinking
@@ -104,7 +104,7 @@ def relaxed_smoothness(
     found = np.maximum(offsets, 0.0)
     last = found[-4:]
     growing = last[0] > 0 and bool((last[1:] >= _GROWTH * last[:-1]).all())
-    return Estimate(np.inf if growing else float(found[-1]), best[0, :, 0], radii, found)
+    return _Estimate(np.inf if growing else float(found[-1]), best[0, :, 0], radii, found)
 
 
 def hessians(grad: Gradient, points: Points) -> Points:

@@ -21,7 +21,7 @@ ADAMW, SIGN = 0.004, 0.002
 
 
 @dataclass(frozen=True)
-class Rival:
+class _Rival:
     """A method of a training: how it is made, drawn and compressed.
 
     Attributes
@@ -64,57 +64,57 @@ class _SampledLoCoDL(LoCoDL):
         return replace(s, x=s.x - self.gamma * q, y=s.y + self.gamma * s.v)
 
 
-RIVALS: dict[str, Rival] = {
-    name: Rival(
+RIVALS: dict[str, _Rival] = {
+    name: _Rival(
         tuning.label, tuning.make, tuning.clips,
         colour=tuning.colour, marker=tuning.marker, line="-" if tuning.clips else "--",
     )
     for name, tuning in TUNINGS.items()
     if tuning.federated
 } | {
-    "sgd": Rival("SGD",
+    "sgd": _Rival("SGD",
         lambda eta, tau, steps, S: SGD(gamma=eta),
         False, False, colour="#7f7f7f", marker="p", line="--"),
-    "ef21-sgdm 10 %": Rival(
+    "ef21-sgdm 10 %": _Rival(
         "EF21-SGDM, top 10 %",
         lambda eta, tau, steps, S: EF21SGDM(gamma=eta, eta=MOMENTUM),
         False, False, "top-k:436",
         colour="#CC79A7", marker="P", line="--",
     ),
-    "ef21-sgdm 1 %": Rival(
+    "ef21-sgdm 1 %": _Rival(
         "EF21-SGDM, top 1 %",
         lambda eta, tau, steps, S: EF21SGDM(gamma=eta, eta=MOMENTUM),
         False, False, "top-k:44",
         colour="#882255", marker="X", line="--",
     ),
-    "ef21-sgdm": Rival(
+    "ef21-sgdm": _Rival(
         "EF21-SGDM, top 2 of 128",
         lambda eta, tau, steps, S: EF21SGDM(gamma=eta, eta=MOMENTUM),
         False, False, "chunked:128(top-k:2)",
         colour="#882255", marker="X", line="--",
     ),
-    "locodl": Rival(
+    "locodl": _Rival(
         "LoCoDL, natural",
         lambda eta, tau, steps, S: _SampledLoCoDL(eta, chi=0.9, rho=0.9, p=1 / steps, omega=1 / 8),
         False, True, "natural", colour="#117733", marker="o", line="--"
     ),
-    "adamw": Rival(
+    "adamw": _Rival(
         "AdamW, H = 1",
         lambda eta, tau, steps, S: DiLoCo(eta, 1, alpha=1.0, beta=0.0),
         False, False, scale=ADAMW, colour="#444444", marker="s", line="--"
     ),
-    "diloco": Rival(
+    "diloco": _Rival(
         "DiLoCo",
         lambda eta, tau, steps, S: DiLoCo(eta, steps, alpha=0.7, beta=0.5),
         False, scale=ADAMW, colour="#332288", marker="D", line="--"
     ),
-    "sparseloco": Rival(
+    "sparseloco": _Rival(
         "SparseLoCo",
         lambda eta, tau, steps, S: SparseLoCo(eta, steps),
         False, True, "chunked:512(top-k:8+2-bit)", ADAMW,
         "#DDAA33", "*", "--",
     ),
-    "demo": Rival(
+    "demo": _Rival(
         "DeMo",
         lambda eta, tau, steps, S: DeMo(eta),
         False, False, "chunked:64(dct(top-k:4))", SIGN, "#EE7733", "v", "--"

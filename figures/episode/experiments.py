@@ -30,8 +30,13 @@ from certibit.figures.episode.clipping_verdicts import (
     participation_verdicts,
     theorem_verdicts,
 )
-from certibit.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
-from certibit.figures.episode.theorem_runs import theorem_runs
+from certibit.figures.episode.theorem_runs import (
+    DELTA,
+    HARD_EPSILON,
+    SLOPES,
+    best_rounds,
+    theorem_runs,
+)
 from certibit.figures.episode.tuning import (
     LOCAL_STEPS,
     PROBLEMS,

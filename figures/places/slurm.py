@@ -26,7 +26,7 @@ _ENDS = 1000
 """How often a task that has run into its wall time goes on from its checkpoint."""
 
 
-class Requeued:
+class _Requeued:
     """A job as a task of SLURM, which is queued again at its wall time or if it is preempted."""
 
     def __call__(self, job: Traceable[Any]) -> Any:
@@ -133,7 +133,7 @@ class Slurm:
         late: list[int] = []
         former = _handled(lambda number, frame: late.append(number), None, signal.SIG_IGN)
         try:
-            submitted = executor.map_array(Requeued(), list(jobs.values()))
+            submitted = executor.map_array(_Requeued(), list(jobs.values()))
             tasks.update(zip(jobs, submitted, strict=True))
         finally:
             _restore(former)

@@ -117,7 +117,7 @@ def _holds(proof: Any) -> bool:
     return bool(proof.verify() == (proof.factor if hasattr(proof, "factor") else proof.c))
 
 
-def describe_family(family: FunctionClass, method: Method) -> str:
+def _describe_family(family: FunctionClass, method: Method) -> str:
     """Return the class of functions and compressors that a method is certified over."""
     noise = f"omega = {exactly(family.omega)}"
     if family.bias is not None:
@@ -179,7 +179,7 @@ def _factor_rows(account: Any) -> Rows:
     if now and account.decrease > 0 and not getattr(account.method, account.step_name) <= largest:
         step = f"{now}; the largest certified step size was not found"
     return {
-        "family": describe_family(family, account.method),
+        "family": _describe_family(family, account.method),
         "classes": classes and f"clients by smoothness: {classes}",
         "theorem": "none applies to these parameters"
         if account.title is None
@@ -309,7 +309,7 @@ def _descent_rows(account: Any) -> Rows:
         best = f"{account.best:.6g} at {account.best_step:.4g}"
         step = f"{step}; the largest c that a search finds is {best}"
     return {
-        "family": describe_family(functions, account.method),
+        "family": _describe_family(functions, account.method),
         "theorem": theorem,
         "potential": _potential(account, contracts),
         "certified": f"; with this Psi no more than {proof.bound:.8g} is proved" if finite else "",

@@ -17,7 +17,7 @@ from certibit.solvers.compressors.base import Biased, Compressor, require_positi
 
 
 @dataclass(frozen=True)
-class OfAnotherVector(Biased):
+class _OfAnotherVector(Biased):
     """Base of compressors that apply another one, which draws nothing, to another vector.
 
     Raises
@@ -43,7 +43,7 @@ class OfAnotherVector(Biased):
 
 
 @dataclass(frozen=True)
-class Chunked(OfAnotherVector):
+class Chunked(_OfAnotherVector):
     """A compressor applied to every chunk of ``size`` entries by itself.
 
     The last chunk is filled with zeros. alpha is that of the inner compressor for ``size`` entries,
@@ -97,7 +97,7 @@ class Chunked(OfAnotherVector):
 
 
 @dataclass(frozen=True)
-class Cosine(OfAnotherVector):
+class Cosine(_OfAnotherVector):
     """A compressor applied to the discrete cosine transform: C(x) = T' inner(T x).
 
     T is the orthonormal DCT-II of d entries, a matrix (d, d): use it in chunks. alpha and the

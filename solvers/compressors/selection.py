@@ -42,7 +42,7 @@ class RandK(Compressor):
         return f"rand-k:{self.k}" + ("@shared" if self.shared else "")
 
     def check(self, d: int) -> None:
-        require_at_most(self.name, self.k, d)
+        _require_at_most(self.name, self.k, d)
 
     def omega(self, d: int) -> float:
         self.check(d)
@@ -104,7 +104,7 @@ class TopK(Biased):
         return f"top-k:{self.k}"
 
     def check(self, d: int) -> None:
-        require_at_most(self.name, self.k, d)
+        _require_at_most(self.name, self.k, d)
 
     def alpha(self, d: int) -> float:
         self.check(d)
@@ -231,7 +231,7 @@ def _exceeding(sums: Array, target: Array) -> Array:
     return array_namespace(sums).count_nonzero(sums <= target, axis=0, keepdims=True)
 
 
-def require_at_most(name: str, k: int, d: int) -> None:
+def _require_at_most(name: str, k: int, d: int) -> None:
     """Refuse to keep more entries than there are."""
     if k > d:
         raise Refusal(f"{name} keeps {k} of d = {d} entries; choose k between 1 and {d}")

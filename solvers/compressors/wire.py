@@ -375,7 +375,7 @@ def position_bits(numbers: Array, d: int) -> Array:
     return count + xp.minimum(numbers * index, xp.full_like(numbers, d))
 
 
-def position_layout(number: int, d: int) -> Layout:
+def _position_layout(number: int, d: int) -> Layout:
     """Return the layout of the positions of some of d entries: the number, then where they are.
 
     That is in the form that is shorter: their indices, or a sign for each of the d entries.
@@ -387,7 +387,7 @@ def position_layout(number: int, d: int) -> Layout:
 def encode_positions(chosen: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Pack the positions where an array (d,) is true into bytes."""
     places, d = np.flatnonzero(chosen), chosen.size
-    layout = position_layout(places.size, d)
+    layout = _position_layout(places.size, d)
     field, _ = layout.fields[1]
     where = 1 - 2 * chosen if isinstance(field, Sign) else places
     count = np.array([places.size])
@@ -398,7 +398,7 @@ def decode_positions(payload: NDArray[np.uint8], d: int) -> NDArray[np.bool_]:
     """Unpack what :func:`encode_positions` made of an array (d,)."""
     width = Index(d + 1).width
     number = _to_codes(np.unpackbits(payload)[None, None, :width], 1)[0, 0, 0]
-    layout = position_layout(int(number), d)
+    layout = _position_layout(int(number), d)
     _, where = layout.decode(payload[None, :, None])
     if isinstance(layout.fields[1][0], Sign):
         signs: NDArray[np.bool_] = where[0, :, 0] < 0

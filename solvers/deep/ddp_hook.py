@@ -185,7 +185,7 @@ class _FeedbackLoop:
 
 
 @dataclass
-class DDPHook:
+class _DDPHook:
     """A communication hook with compression; made by :func:`ddp_hook`."""
 
     feedback: str | Method
@@ -278,7 +278,7 @@ def ddp_hook(
     layers: bool = False,
     seed: int = 0,
     group: Any = None,
-) -> DDPHook:
+) -> _DDPHook:
     """Return a hook for ``DistributedDataParallel.register_comm_hook``: compressed gradients.
 
     Every process sends the bytes of its compressed message to all others, by the backend of the
@@ -301,7 +301,7 @@ def ddp_hook(
 
     Returns
     -------
-    DDPHook
+    _DDPHook
         With ``uplink_bits``, those of all processes, and ``bytes_sent`` by this one.
 
     Raises
@@ -335,7 +335,7 @@ def ddp_hook(
             f"the feedback {feedback!r} is unknown; choose none, ef, ef21 or diana, or give a "
             "method such as EF21SGDM(gamma=1, eta=0.1)"
         )
-    return DDPHook(feedback, compressor, layers, seed, group)
+    return _DDPHook(feedback, compressor, layers, seed, group)
 
 
 def _method(feedback: str | Method, compressor: Compressor, d: int) -> Method:

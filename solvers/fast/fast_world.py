@@ -1,23 +1,99 @@
 """The registered extension: the world of runs on the host, with compiled gradients and messages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.batch_rows import BatchRows, GatheredRows
+from certibit.data.errors import Refusal
 from certibit.data.mini_batch import MiniBatch, SumOfRows
 from certibit.data.passes.compilation import can_compile, checked
 from certibit.data.passes.fused import fused_gradients
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.problems.rows import DenseRows, SparseRows
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.fast.messages import pays, received
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.natural import Natural, multipliers
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import upward
 from certibit.solvers.registry import are_forced
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.simulation.tape import Tape
+
+LARGE = 1 << 14
+"""Numbers in an array (n, d, R) from which on compiled code is faster than numpy."""
+
+Vectors = NDArray[np.float64]
+
+
+def pays(numbers: int) -> bool:
+    """Whether compiled code is faster for so many numbers, or is asked for."""
+    return numbers >= LARGE or are_forced()
+
+
+def received(sent: Compressor, x: Any, uniforms: Vectors) -> Any:
+    """Return C(x) of every client and run, (n, d, R).
+
+    Parameters
+    ----------
+    sent : Compressor
+        C. A subclass of the project's compressors does what it defines.
+    x : (n, d, R)
+        The vectors.
+    uniforms : (n, q, R), or (1, q, R)
+        The random numbers of the messages.
+
+    Raises
+    ------
+    Refusal
+        If they are not as many numbers of [0, 1) as a message takes.
+    """
+    sent = upward(sent)
+    fits = is_numpy(x) and x.dtype == np.float64 and x.ndim == 3 and pays(x.size)
+    way = _WAYS.get(type(sent)) if fits else None
+    return sent.compress(x, uniforms) if way is None else way(sent, x, uniforms)
+
+
+def _natural(sent: Natural, x: Vectors, uniforms: Vectors) -> Vectors:
+    from certibit.data.passes import message_passes  # noqa: PLC0415  (numba is slow to import)
+
+    numbers = _stretched(uniforms, x, (sent.uniforms(x.shape[1]), x.shape[1]))
+    out = np.array(x, order="C")
+    message_passes.powers_of_two(out, numbers, multipliers(np, "cpu", message_passes.AT_ONCE + 1))
+    return out
+
+
+def _rand_k(sent: RandK, x: Vectors, uniforms: Vectors) -> Vectors:
+    from certibit.data.passes import message_passes  # noqa: PLC0415  (numba is slow to import)
+
+    sent.check(x.shape[1])
+    numbers, out = _stretched(uniforms, x, (sent.k,)), np.zeros(x.shape)
+    x = checked("vectors", x, out.shape)
+    if not message_passes.keep_entries(x, numbers, x.shape[1] / sent.k, out):
+        raise Refusal("a uniform number of a compressor is not in [0, 1); draw all of them there")
+    return out
+
+
+def _stretched(uniforms: Vectors, x: Vectors, counts: tuple[int, ...]) -> Vectors:
+    """Return uniforms (n, q, R) for vectors (n, d, R), of clients or runs the same ones."""
+    n, _, runs = x.shape
+    shapes = [(many, q, each) for q in counts for many in (n, 1) for each in (runs, 1)]
+    count = checked("uniforms", uniforms, *dict.fromkeys(shapes)).shape[1]
+    return np.ascontiguousarray(np.broadcast_to(uniforms, (n, count, runs)))
+
+
+_WAYS: dict[type[Compressor], Callable[[Any, Any, Any], Any]] = {
+    Natural: _natural,
+    RandK: _rand_k,
+    Scaled: lambda sent, x, uniforms: received(sent.inner, x, uniforms) * sent.alpha(x.shape[1]),
+}
+"""How messages of each class are received."""
+
 
 FEW = 5
 """Runs from which on a compiled pass, whose vector registers hold runs, is faster than products."""
@@ -75,7 +151,7 @@ def _code() -> Any:
 
 
 @dataclass(frozen=True)
-class FastChannel(Channel):
+class _FastChannel(Channel):
     """The network, with messages that are compressed and received by compiled code."""
 
     def _received(self, v: Array, compressor: Compressor, uniforms: Array) -> Array:
@@ -96,13 +172,13 @@ class FastOracle(Oracle):
         return problem.grad(x)
 
 
-def world(channel: Channel, oracle: Oracle) -> tuple[FastChannel, FastOracle] | None:
+def world(channel: Channel, oracle: Oracle) -> tuple[_FastChannel, FastOracle] | None:
     """Return the same world on compiled code; None on a device, and without numba."""
     if not (can_compile() and is_numpy(channel.template)):
         return None
     parts = {field.name: getattr(oracle, field.name) for field in fields(Oracle)}
     return (
-        FastChannel(**{field.name: getattr(channel, field.name) for field in fields(Channel)}),
+        _FastChannel(**{field.name: getattr(channel, field.name) for field in fields(Channel)}),
         FastOracle(**(parts | {"tape": oracle.tape and _compiled(oracle.tape)})),
     )
 

@@ -31,7 +31,7 @@ _HELD = 1 << 22
 """Numbers in the vectors of a batch of runs: 32 MiB each."""
 
 
-def fitted_seeds(seeds: int | Sequence[int], batch: int = 1) -> tuple[int, ...]:
+def _fitted_seeds(seeds: int | Sequence[int], batch: int = 1) -> tuple[int, ...]:
     """Return the run seeds; a number R stands for the seeds 0, ..., R - 1.
 
     ``batch`` is the number of runs that method and problem are made for. If it is not 1, runs
@@ -129,7 +129,7 @@ def simulate(
         dtype=dtype, keep_model=keep_model, catch_up=catch_up,
     )  # fmt: skip
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
-    run_seeds = fitted_seeds(seeds, batch(method, problem))
+    run_seeds = _fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
     if callback is None:
         budget.require_days(method, problem)
@@ -166,7 +166,7 @@ def batches_of_runs(
 ) -> Iterator[tuple[NDArray[np.intp], Experiment[Problem], tuple[int, ...]]]:
     """Yield batches of the runs: their positions, their experiment, their seeds."""
     method, problem = experiment.method, experiment.problem
-    run_seeds = fitted_seeds(seeds, batch(method, problem))
+    run_seeds = _fitted_seeds(seeds, batch(method, problem))
     for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
         part = replace(
             experiment,
@@ -202,7 +202,7 @@ def specification(
     if not isinstance(budget, Budget):
         raise Refusal(f"{budget!r} is no budget; give such as Budget(rounds=1000, gap=1e-6)")
     method, problem = experiment.method, experiment.problem
-    run_seeds = fitted_seeds(seeds, batch(method, problem))
+    run_seeds = _fitted_seeds(seeds, batch(method, problem))
     if library is None:
         size = experiment.n * experiment.d * len(run_seeds)
         library = "numpy" if wire else fitting_library(size)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from certibit import Budget, Refusal, compare, problem
-from certibit.figures.comparison.comparison_record import keep_comparison
+from certibit.figures.comparison.compare import keep_comparison
 from certibit.figures.report.page import write_report
 
 SOLVED = problem("breast-cancer@9:nonconvex")

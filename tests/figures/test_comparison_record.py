@@ -6,7 +6,7 @@ from compared import NAMES, Mine, Yours
 
 from certibit import ClippedSGD, Quadratic, Refusal, compare
 from certibit.data.files.records import read_record
-from certibit.figures.comparison.comparison_record import keep_comparison
+from certibit.figures.comparison.compare import keep_comparison
 from certibit.figures.report.page import page, read_parts
 
 

@@ -21,8 +21,11 @@ from certibit.figures.episode.clipping_verdicts import (
     theorem_verdicts,
 )
 from certibit.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
-from certibit.figures.episode.hard_family import COMPETITORS, DELTA, HARD_EPSILON, SLOPES
 from certibit.figures.episode.theorem_runs import (
+    COMPETITORS,
+    DELTA,
+    HARD_EPSILON,
+    SLOPES,
     THEOREM_EPSILON,
     THEOREM_STEPS,
     Slope,

@@ -117,7 +117,7 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatc
     for claim in claims.values():
         assert ("why" in claim) == (claim["outcome"] == FAILS)
     table = (tmp_path / "table2.txt").read_text()
-    assert told[-3] == "\n" + table
+    assert told[-3] == "\n" + table.removesuffix("\n")
     assert told[-1].endswith(str(tmp_path / "verdicts.txt"))
 
     before = {path: path.read_bytes() for path in paths}

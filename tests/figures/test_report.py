@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from certibit.data.terminal import text_columns
-from certibit.figures.locodl.cost_tables import panel_table
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
-from certibit.figures.locodl.reproduction import weighed
+from certibit.figures.locodl.reproduction import panel_table, weighed
 from certibit.figures.text.tables import accuracy_name, cost_table, short_cost
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from certibit.data.terminal import text_columns
-from certibit.figures.locodl.cost_tables import table_2
 from certibit.figures.locodl.recipes import all_rules
+from certibit.figures.locodl.reproduction import table_2
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.orders import LOWER_BOUND
 

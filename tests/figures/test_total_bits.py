@@ -12,12 +12,11 @@ from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.data.files.records import read_record
 from certibit.data.terminal import text_columns
-from certibit.figures.comparison.comparison_record import keep_comparison
+from certibit.figures.comparison.compare import keep_comparison
 from certibit.figures.costs import band
 from certibit.figures.locodl.claims import BitComparison, CurveBits, PanelBits, judge
-from certibit.figures.locodl.cost_tables import table_2
 from certibit.figures.locodl.recipes import all_rules, paper_figure
-from certibit.figures.locodl.reproduction import weighed
+from certibit.figures.locodl.reproduction import table_2, weighed
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD

@@ -9,7 +9,7 @@ import pytest
 from certibit import Budget, Quadratic, Refusal, compressor, compressor_checks, parameters, run
 from certibit.solvers.backend import gather, scatter
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.fast.messages import received
+from certibit.solvers.fast.fast_world import received
 from certibit.solvers.registry import use_extensions
 
 N, D, K, RUNS = 4, 6, 2, 3

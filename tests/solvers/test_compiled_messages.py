@@ -5,7 +5,7 @@ import pytest
 
 from certibit import compressor
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.fast.messages import received
+from certibit.solvers.fast.fast_world import received
 from certibit.solvers.registry import use_extensions
 
 SHAPES = [(1, 1, 1), (5, 7, 3), (40, 8, 1), (6, 8, 5), (3, 5, 64), (2, 200, 1)]

@@ -9,8 +9,7 @@ from certibit.data import batch_rows
 from certibit.data.passes.fused import FusedGradients
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.fast.fast_world import CompiledBatch, CompiledRows
-from certibit.solvers.fast.messages import received
+from certibit.solvers.fast.fast_world import CompiledBatch, CompiledRows, received
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.simulation.iteration import world_of_runs
 from certibit.solvers.simulation.simulated_world import simulated_world

@@ -7,9 +7,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import DOWNLINK_WEIGHT, read_downlink_weight
-from certibit.cli.words.plain_options import JSON, print_json
+from certibit.cli.words.plain_options import FAILED, JSON, print_json
 from certibit.cli.words.subject import (
     EXACT,
     SUBJECT,
@@ -33,7 +32,7 @@ Part = tuple[str, Any, Callable[[], str]]
 """The key of JSON, its value, and what writes the text."""
 
 
-def certify_method(chosen: argparse.Namespace) -> int:
+def _certify_method(chosen: argparse.Namespace) -> int:
     """Certify a method over a class of functions; the exit code says if a decrease is proved."""
     weight, subject = read_downlink_weight(chosen), read_subject(chosen)
     _require_complete(chosen, subject, weight)
@@ -153,4 +152,4 @@ _OPTIONS = f"""\
 --target EPS:float  also compute the proved and the measured bits until f - f* <= EPS on PROBLEM
 {DOWNLINK_WEIGHT}
 {JSON}"""
-COMMANDS = {"certify": (certify_method, _OPTIONS)}
+COMMANDS = {"certify": (_certify_method, _OPTIONS)}

@@ -9,8 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from certibit.cli.words import options
-from certibit.cli.words.exit_codes import FAILED
-from certibit.cli.words.plain_options import JSON, print_result
+from certibit.cli.words.plain_options import FAILED, JSON, print_result
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts
@@ -24,7 +23,7 @@ from certibit.theory.checks.method.whole_runs import ITERATIONS
 _PLACES, _POOL = map(extension, ("certibit.cli.words.places", "certibit.figures.pool"))
 
 
-def check_method(chosen: argparse.Namespace) -> int:
+def _check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
     weight = options.read_downlink_weight(chosen)
     budget = replace(options.read_limits(chosen), gap=chosen.until)
@@ -81,4 +80,4 @@ PROBLEM  such as breast-cancer@9
 --all  print every check, not only those that fail or inform
 {JSON}
 {options.limits_of_runs(ITERATIONS)}{_PLACES.ONE_PLACE if _PLACES else ""}"""
-COMMANDS = {"check": (check_method, _OPTIONS)}
+COMMANDS = {"check": (_check_method, _OPTIONS)}

@@ -13,8 +13,8 @@ from certibit.cli.words.plain_options import (
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
-from certibit.figures.comparison.compare import compare
-from certibit.figures.comparison.comparison_record import (
+from certibit.figures.comparison.compare import (
+    compare,
     keep_comparison,
     require_name,
 )
@@ -25,7 +25,7 @@ from certibit.solvers.store.store import Store
 _PLACES = extension("certibit.cli.words.places")
 
 
-def compare_methods(chosen: argparse.Namespace) -> None:
+def _compare_methods(chosen: argparse.Namespace) -> None:
     """Run the methods over some seeds, print what they cost and draw it if asked."""
     weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
     if weight and clock:
@@ -81,4 +81,4 @@ METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[balanced]+natural,
 {JSON}
 [either]
 {options.UNTIL}{options.limits_of_runs()}{_PLACES.places("one") if _PLACES else ""}"""
-COMMANDS = {"compare": (compare_methods, _OPTIONS)}
+COMMANDS = {"compare": (_compare_methods, _OPTIONS)}

@@ -5,7 +5,7 @@ import argparse
 from certibit.data.errors import Refusal
 
 
-def print_completion(chosen: argparse.Namespace) -> None:
+def _print_completion(chosen: argparse.Namespace) -> None:
     """Print the completion script of a shell."""
     try:
         import shtab  # noqa: PLC0415  (optional)
@@ -17,4 +17,4 @@ def print_completion(chosen: argparse.Namespace) -> None:
 _OPTIONS = """\
 SHELL :bash|zsh|tcsh  bash, zsh or tcsh, of the script; store its output where the shell looks for
     completions"""
-COMMANDS = {"completion": (print_completion, _OPTIONS)}
+COMMANDS = {"completion": (_print_completion, _OPTIONS)}

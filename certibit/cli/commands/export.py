@@ -20,7 +20,7 @@ def _certificate_to_write(text: str) -> Path:
     return path
 
 
-def export_certificate(chosen: argparse.Namespace) -> None:
+def _export_certificate(chosen: argparse.Namespace) -> None:
     """Certify a method over a class of functions, and write the proof."""
     subject = read_subject(chosen)
     proof = proof_alone(chosen, subject)
@@ -37,4 +37,4 @@ _OPTIONS = f"""\
 {SUBJECT}
 FILE :certificate  file to write: for docs/check_proof.py, for docs/check_clipped.py if the class is
     relaxed, or for the kernel of Rocq (Coq) if its name ends in .v"""
-COMMANDS = {"export": (export_certificate, _OPTIONS)}
+COMMANDS = {"export": (_export_certificate, _OPTIONS)}

@@ -22,7 +22,7 @@ from certibit.theory.catalogue.catalogue import (
 _SPLITS = ("shuffled", "in-order", "similarity:PERCENT", "dirichlet:CONCENTRATION")
 
 
-def list_names(chosen: argparse.Namespace) -> None:
+def _list_names(chosen: argparse.Namespace) -> None:
     """Print the names of methods with their parameters, of compressors and of data sets."""
     names = {
         "compressors": [*COMPRESSORS, *other_names()],
@@ -118,4 +118,4 @@ def _wrapped(words: Iterable[str]) -> str:
     return paragraph(", ".join(words), "  ", "  ", break_on_hyphens=False)
 
 
-COMMANDS = {"list": (list_names, JSON)}
+COMMANDS = {"list": (_list_names, JSON)}

@@ -11,7 +11,7 @@ from certibit.theory.plan.planning import BEST, plan
 _SEEDS = 3
 
 
-def plan_methods(chosen: argparse.Namespace) -> None:
+def _plan_methods(chosen: argparse.Namespace) -> None:
     """Print promised costs, measured costs if asked, and the fastest method by bandwidth."""
     weight, limits = options.read_downlink_weight(chosen), options.read_limits(chosen)
     if chosen.plot:
@@ -55,4 +55,4 @@ PROBLEM  such as a5a@87, or quadratic:d=122@87 without data
 {JSON}
 [either]
 {options.UNTIL}{options.limits_of_runs()}"""
-COMMANDS = {"plan": (plan_methods, _OPTIONS)}
+COMMANDS = {"plan": (_plan_methods, _OPTIONS)}

@@ -10,9 +10,8 @@ from typing import Any
 from tqdm import tqdm
 
 from certibit.cli.words import options
-from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.places import places, read_place
-from certibit.cli.words.plain_options import FRESH, output, read_output
+from certibit.cli.words.plain_options import FAILED, FRESH, output, read_output
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record

@@ -18,7 +18,7 @@ _FINEST = 1e-30
 """The least f - f* or |grad f|^2 that a run can wait for."""
 
 
-def run_method(chosen: argparse.Namespace) -> None:
+def _run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print the cost of each accuracy."""
     _require_fine(chosen)
     weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
@@ -79,4 +79,4 @@ PROBLEM  such as a5a@87 or /path/to/file@20
 [either]
 --bits :float  end a run once BITS bits are sent per client
 {options.UNTIL}{options.limits_of_runs()}"""
-COMMANDS = {"run": (run_method, _OPTIONS)}
+COMMANDS = {"run": (_run_method, _OPTIONS)}

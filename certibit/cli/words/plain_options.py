@@ -22,6 +22,16 @@ from typing import Any
 from certibit.data.errors import Refusal
 from certibit.data.numbers import whole
 
+FAILED = 1
+"""A check fails."""
+
+WRONG_INPUT = 2
+"""The input does not fit; one sentence on stderr says why."""
+
+CONTRADICTION = 3
+"""Two results contradict each other, which is an error of certibit."""
+
+
 _OPTION = re.compile(
     r"(?P<name>\S+?)(?P<times>[?*+]?)(?: (?P<metavar>[^\s:]*))?"
     r"(?::(?P<kind>[^\s=]+))?(?:=(?P<default>\S+))?  +(?P<meaning>.+)"
@@ -82,11 +92,11 @@ def file_to_write(text: str) -> Path:
     path = Path(text)
     if os.path.isdir(path):
         raise argparse.ArgumentTypeError(f"{path} is a folder; give the name of a file")
-    folder_to_write(str(path.parent))
+    _folder_to_write(str(path.parent))
     return path
 
 
-def folder_to_write(text: str) -> Path:
+def _folder_to_write(text: str) -> Path:
     """Read the name of a folder; create it and test that it can be written."""
     if reason := _unwritable(Path(text)):
         raise argparse.ArgumentTypeError(f"the folder {text} cannot be written ({reason})")
@@ -109,7 +119,7 @@ KINDS: dict[str, Callable[[str], Any]] = {
     "count": count,
     "text": str,
     "file": file_to_write,
-    "folder": folder_to_write,
+    "folder": _folder_to_write,
     "path": Path,
     "names": lambda text: text.split(","),
 }

@@ -7,7 +7,7 @@ from tool.resumed import goes_on
 from certibit.data.passes import fused
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.fast import messages
+from certibit.solvers.fast import fast_world
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.simulation import randomness
 from certibit.solvers.simulation.experiment import Experiment
@@ -68,7 +68,7 @@ def changed(name, change):
     [
         changed("at", lambda x: x * (1 + 1e-6)),
         changed("at", lambda x: x[::-1]),
-        (messages, "_WAYS", {RandK: lambda sent, x, uniforms: 0 * x}),
+        (fast_world, "_WAYS", {RandK: lambda sent, x, uniforms: 0 * x}),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )
