@@ -40,7 +40,7 @@ pictures: .venv/installed-dev episode
 audit: .venv/installed
 	$(BIN)/certibit audit
 
-# Certified against published rates of all methods, and the bits that certified parameters save.
+# Certified against published rates of all methods, and measured bits.
 certified: .venv/installed
 	$(BIN)/certibit figures certified
 

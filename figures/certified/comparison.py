@@ -1,4 +1,4 @@
-"""Certified against published: rates of all methods, and bits saved by certified parameters."""
+"""Certified against published rates of all methods, and what their parameters cost in bits."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, Runs, least_bits
-from certibit.figures.certified.parameter_contest import Saving, contested_curves, parameter_saving
 from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain, gains_of
 from certibit.figures.certified.rates import CENTRE, Rate, rates_of
 from certibit.figures.certified.variants import MEANING
@@ -121,43 +120,8 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
     return f"{paragraph(caption)}\n\n{table(header, rows, texts=1)}"
 
 
-def savings_table(savings: list[Saving], downlink: float = 0.0) -> str:
-    """Tabulate per panel and method the bits in promise and in measurement."""
-    total = f"Total bits, up + {downlink:g} down," if downlink else "Bits"
-    rows: list[tuple[str, ...]] = []
-    for panel in dict.fromkeys(saving.panel for saving in savings):
-        rows.append((panel, *[""] * 7))
-        rows += [_row(saving) for saving in savings if saving.panel == panel]
-    caption = (
-        f"{total} per client with the paper's parameters and with certified ones: promised per "
-        "decade of the Lyapunov function, and measured to f - f*; the paper's DIANA has the "
-        "parameters of the general convex theorem, arXiv:1905.11261"
-    )
-    header = ("", "paper", "certified", "saved", "to", "paper", "certified", "saved")
-    return f"{paragraph(caption)}\n\n{table(header, rows, texts=1)}"
-
-
-def _row(saving: Saving) -> tuple[str, ...]:
-    return (
-        f"  {method_label(saving.method)}",
-        _count(saving.published),
-        _count(saving.optimal),
-        _times(saving.promised_saving),
-        accuracy_name(float(f"{saving.accuracy:.0e}")),
-        _count(saving.measured),
-        _count(saving.measured_optimal),
-        _times(saving.measured_saving),
-    )
-
-
 def _small(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else "-"
-
-
-def _count(value: float) -> str:
-    if not math.isfinite(value):
-        return "-"
-    return f"{value / 1e3:,.0f}k" if value >= 1e4 else f"{value:,.0f}"
 
 
 def _times(value: float) -> str:
@@ -191,33 +155,6 @@ def draw_rates(measured: Sequence[Rate], folder: Path) -> list[Path]:
     return draw_plots("looseness", [plots], folder, (9.5, 3.4), legend, title, sharey=True)
 
 
-def draw_savings(savings: Sequence[Saving], folder: Path, downlink: float = 0.0) -> list[Path]:
-    """Draw for each panel and method how many times fewer bits are promised and measured."""
-    counted = f"bits up + {downlink:g} down" if downlink else "bits"
-    panels = list(dict.fromkeys(saving.panel for saving in savings))
-    methods = list(dict.fromkeys(saving.method for saving in savings))
-
-    def finish(place: Axes) -> None:
-        place.axvline(1.0, color="0.6", linewidth=0.8)
-        _logarithmic(place)
-        place.set_yticks(range(len(panels)), panels)
-        place.set_ylim(max(place.get_ylim()), min(place.get_ylim()))
-
-    plots = []
-    for name in ("promised", "measured"):
-        lines = []
-        for position, method in enumerate(methods):
-            shift = 0.12 * (position - (len(methods) - 1) / 2)
-            some = [saving for saving in savings if saving.method == method]
-            x = [getattr(saving, f"{name}_saving") for saving in some]
-            y = [panels.index(saving.panel) + shift for saving in some]
-            lines.append(Line(x, y, _look(method) | {"linestyle": ""}))
-        xlabel = f"times fewer {counted}, {name}"
-        plots.append(Plot(lines, "", xlabel, finish=finish))
-    size, legend = (7.5, 1.2 + 0.55 * len(panels)), {"loc": "outside right upper"}
-    return draw_plots("savings", [plots], folder, size, legend, sharex=True, sharey=True)
-
-
 def _look(method: str) -> dict[str, Any]:
     colour, marker = method_look(method)
     return {"color": colour, "marker": marker, "label": method_label(method)}
@@ -231,24 +168,18 @@ def _logarithmic(place: Axes) -> None:
 
 
 def certified_comparison(work: Work) -> list[Path]:
-    """Compare certified and published rates and parameters; write tables and figures.
+    """Compare certified and published rates; write tables and figures.
 
     Limits end runs before the accuracy that is measured. The files are returned.
     """
     folder, downlink = work.folder, work.downlink
     runs = Runs(work.seeds, work.store, downlink)
-    contests = [
-        Call(f"{curve.method} on {panel.problem}", parameter_saving, (panel, curve, runs))
-        for panel, curve in contested_curves()
-    ]
     rated = [name for name, card in METHODS.items() if card.about("potential")]
     jobs: list[Call[Any]] = [
-        *contests,
         *(Call(f"rates of {name}", rates_of, (name,)) for name in rated),
         *(Call(f"potentials of {n}", gains_of, (n, runs)) for n in METHODS | SHARED_MINIMISER),
     ]
     done = iter(results(jobs, work.processes))
-    savings: list[Saving] = list(islice(done, len(contests)))
     measured: list[Rate] = list(chain.from_iterable(islice(done, len(rated))))
     gains: list[PotentialGain] = list(chain.from_iterable(done))
 
@@ -258,7 +189,6 @@ def certified_comparison(work: Work) -> list[Path]:
                 rates_table(measured),
                 gains_table(gains),
                 measured_table(gains, downlink),
-                savings_table(savings, downlink),
             )
         )
 
@@ -267,10 +197,6 @@ def certified_comparison(work: Work) -> list[Path]:
         _write(folder / "rates.json", [asdict(rate) for rate in measured]),
         *draw_rates(measured, folder),
         _write(folder / "potentials.json", [asdict(gain) for gain in gains]),
-    ]
-    paths += [
-        _write(folder / "savings.json", [asdict(saving) for saving in savings]),
-        *draw_savings(savings, folder, downlink),
     ]
     write_text(folder / "certified.txt", text())
     work.tell(lambda: f"\nwritten to {folder}")

@@ -42,7 +42,7 @@ _PARTS = (
      {"deep/report.json": "claims", "deep/report.txt": "text"}),
     ("theory", "Theorems against the code", "make theory", {"theory/report.json": "theorems"}),
     ("certified", "Certificates", "make certified",
-     {"certified/rates.json": "rates", "certified/savings.json": "savings"}),
+     {"certified/rates.json": "rates"}),
     ("audit", "Audit of proofs", "make audit", {"audit/audit-*.json": "audit"}),
     ("faults", "Planted faults", "make faults", {"theory/faults.txt": "text"}),
     ("bench", "Benchmark", "make bench", {"bench/*.json": "bench"}),

@@ -14,14 +14,11 @@ from certibit.figures.certified import comparison, potential_gains
 from certibit.figures.certified.comparison import (
     certified_comparison,
     draw_rates,
-    draw_savings,
     gains_table,
     measured_table,
     rates_table,
-    savings_table,
 )
 from certibit.figures.certified.measured_bits import Runs, quadratic_of
-from certibit.figures.certified.parameter_contest import Saving, contested_curves, parameter_saving
 from certibit.figures.certified.potential_gains import (
     SEARCHED,
     family_setting,
@@ -99,48 +96,6 @@ def test_clients_of_two_classes_have_their_own_parameters():
         certify(method, FunctionClass.of(where))
 
 
-def test_contests_without_data_take_what_is_embedded(bare):
-    found = contested_curves()
-    assert {panel.problem for panel, _ in found} == {"breast-cancer@9"}
-    assert [curve.method for _, curve in found] == [
-        "locodl", "diana", "adiana", "scaffnew", "compressed-scaffnew",
-    ]  # fmt: skip
-
-
-def short_contest(method):
-    """Return a contest at a condition number at which runs end early."""
-    panel, curve = next(pair for pair in contested_curves() if pair[1].method == method)
-    return replace(panel, kappa=50.0, bits=1e5), curve
-
-
-@pytest.mark.long
-def test_a_contest_promises_and_measures(bare):
-    saving = parameter_saving(*short_contest("diana"), Runs(1, Store(bare)), 20)
-    assert saving.optimal <= saving.certified * (1 + 1e-6)
-    assert saving.certified <= saving.published * (1 + 1e-4)
-    assert saving.promised_saving > 1
-    assert saving.measured > 0
-    assert saving.measured_optimal > 0
-
-
-def saving(**changes) -> Saving:
-    values = {
-        "panel": "a@3", "method": "diana", "paper": "", "chosen": "", "published": 1e5,
-        "certified": 9e4, "optimal": 5e4, "accuracy": 1e-5, "measured": 4e5,
-        "measured_optimal": 1e5,
-    }  # fmt: skip
-    return Saving(**values | changes)
-
-
-def test_savings_are_ratios():
-    assert saving().promised_saving == 2
-    assert saving().measured_saving == 4
-    text = savings_table([saving(), saving(method="compressed-scaffnew", published=math.nan)])
-    assert "2x" in text
-    assert "4x" in text
-    assert all(len(line) <= 80 for line in text.splitlines())
-
-
 def test_tables_and_figures(tmp_path):
     measured = [
         compared_rate(name, next(iter(METHODS[name].rules)), 10, 30.0, 9.0, varied)
@@ -153,8 +108,8 @@ def test_tables_and_figures(tmp_path):
     assert "loose by a factor" in text
     assert "5GCS-CC, best: too few local steps" in text
     assert all(len(line) <= 80 for line in text.splitlines())
-    paths = [*draw_rates(measured, tmp_path), *draw_savings([saving()], tmp_path)]
-    assert len(paths) == 4
+    paths = draw_rates(measured, tmp_path)
+    assert len(paths) == 2
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
@@ -237,11 +192,9 @@ def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
-    monkeypatch.setattr(comparison, "contested_curves", list)
     monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
     monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
-    monkeypatch.setattr(comparison, "draw_savings", lambda *about: [])
     with pytest.warns(CutWarning, match="1 of 1 runs of gd .* were cut at 2 iterations"):
         certified_comparison(Work(bare, 1, limits=Budget(iterations=2), tell=lambda write: None))
     found = read_record(bare / "potentials.json")
@@ -250,7 +203,6 @@ def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
 
 @pytest.mark.long
 def test_everything_is_written(bare, serial, monkeypatch):
-    monkeypatch.setattr(comparison, "contested_curves", lambda: [short_contest("scaffnew")])
     monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
     monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
@@ -259,7 +211,6 @@ def test_everything_is_written(bare, serial, monkeypatch):
         Work(bare / "out", 1, processes=1, tell=lambda write: told.append(write()))
     )
     assert all(path.is_file() for path in paths)
-    assert len(read_record(bare / "out" / "savings.json")) == 1
     found = read_record(bare / "out" / "potentials.json")
     assert {gain["rule"] for gain in found} == {"1/L", "optimal", "searched"}
     assert all(gain["bits"]["up"] > 0 for gain in found)

@@ -19,8 +19,7 @@ from certibit.figures.report.page import page, read_parts
 TARGETS = {
     "demo.json": "demo", "verdicts.json": "figures", "table2.txt": "figures",
     "theory/report.json": "theory", "theory/faults.txt": "faults",
-    "certified/rates.json": "certified",
-    "certified/savings.json": "certified", "audit/audit-locodl.json": "audit",
+    "certified/rates.json": "certified", "audit/audit-locodl.json": "audit",
     "episode/report.json": "episode", "episode/report.txt": "episode", "bench/1.json": "bench",
     "deep/report.json": "deep", "deep/report.txt": "deep",
 }  # fmt: skip

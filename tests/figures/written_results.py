@@ -8,7 +8,6 @@ import numpy as np
 
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
-from certibit.figures.certified.parameter_contest import Saving
 from certibit.figures.certified.rates import Rate
 from certibit.figures.episode.experiments import SYNTHETIC, contest_records
 from certibit.figures.episode.tuning import Best
@@ -67,7 +66,6 @@ def write_results(folder: Path) -> None:
         Rate("gd", "1/L", 10, kappa, 9.0, varied, 0.1, 0.2, "")
         for kappa, varied in ((100.0, ""), (10.0, "kappa"), (100.0, "kappa"))
     ]
-    saving = Saving("a panel", "locodl", "paper", "certified", 4.0, 3.0, 2.0, 1e-3, 9.0, 5.0)
     rounds, gaps = np.array([0, 1, 2]), np.array([[1.0, 1.0], [0.1, 0.2], [0.0, np.inf]])
     best = Best(0.1, inf, rounds, gaps, gaps, 1.0, 0.1)
     clipped = [("H = 8", SYNTHETIC, {"celgc": [best]}, 0)]
@@ -86,7 +84,6 @@ def write_results(folder: Path) -> None:
         },
         "theory/report.json": [row_summary(theorem)],
         "certified/rates.json": list(map(asdict, rates)),
-        "certified/savings.json": [asdict(saving)],
         "audit/audit-locodl.json": audit,
         "episode/report.json": {
             "panels": contest_records(clipped),
