@@ -29,7 +29,7 @@ class _Band:
     Attributes
     ----------
     bits : (B,)
-        Uplink or total bits per client, in geometric progression from the first message.
+        Uplink bits per client, in geometric progression from the first message.
     median, low, high : (B,)
         f - f*; NaN after the first run that ended above the floor.
     """
@@ -40,7 +40,7 @@ class _Band:
     high: NDArray[np.float64]
 
 
-def band(trace: Trace, bits: float, floor: float, downlink: float = 0.0) -> _Band:
+def band(trace: Trace, bits: float, floor: float) -> _Band:
     """Return the median and the 10-90 % band of f - f* over the runs of a trace.
 
     Between recorded points, log(f - f*) is linear in the bits. A run that has ended at or below
@@ -55,11 +55,9 @@ def band(trace: Trace, bits: float, floor: float, downlink: float = 0.0) -> _Ban
         Upper end of the axis of bits; the grid ends there or with the longest run.
     floor : float
         Lower end of the axis of f - f*. The last point given is the first with a median below.
-    downlink : float
-        The weight of a bit received in the bits.
     """
-    sent = trace.total_bits(downlink)
-    end = min(bits, float(np.max(trace.final_bits(downlink))))
+    sent = trace.columns["uplink_bits"]
+    end = min(bits, float(np.max(trace.final("uplink_bits"))))
     grid = np.geomspace(np.min(sent[sent > 0], initial=end), end, POINTS)
     logs = np.array([_at(trace, run, sent, grid, floor) for run in range(len(trace.seeds))])
     low, median, high = np.percentile(logs, (BAND[0], 50, BAND[1]), axis=0)

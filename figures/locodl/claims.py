@@ -10,9 +10,6 @@ comparison
 
 A claim is supported if all its comparisons are, FAILS if one of them FAILS, and is undecided
 otherwise. Comparisons in which neither curve reaches the accuracy are left out, and counted.
-
-If received bits count as well, runs stop at different costs. A run that stopped early costs more
-than it has spent, and nothing else is assumed about it.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -26,7 +23,7 @@ from numpy.typing import NDArray
 
 from certibit.data.terminal import paragraph, table
 from certibit.figures.costs import BAND
-from certibit.figures.locodl.panels import Curve, Figure, Panel, strongest_promise
+from certibit.figures.locodl.panels import COUNTED, Curve, Figure, Panel, strongest_promise
 from certibit.figures.text.tables import accuracy_name, json_number
 from certibit.figures.text.verdicts import (
     OWN,
@@ -80,28 +77,16 @@ _RULE = (
     "same curves in another version of the figure is judged once. "
     "Numbers are medians of {}, with the band; 'never' is beyond the axis."
 )
-_GIVEN_UP = " A run that was given up costs more than it had spent, and no more is said of it."
 
 
 @dataclass(frozen=True)
 class CurveBits:
-    """The cost of a curve to an accuracy: its parameters, and the bits of every seed, (S,).
-
-    ``spent`` are the bits of every run at its end, (S,); None if all runs have the same limit.
-    """
+    """The cost of a curve to an accuracy: its parameters, and the bits of every seed, (S,)."""
 
     panel: Panel
     curve: Curve
     parameters: Mapping[str, Any]
     bits: NDArray[np.float64]
-    spent: NDArray[np.float64] | None = None
-
-    @property
-    def least(self) -> NDArray[np.float64]:
-        """The bits, (S,); for a run that missed the accuracy, a lower bound."""
-        if self.spent is None:
-            return self.bits
-        return np.where(np.isfinite(self.bits), self.bits, self.spent)
 
     @property
     def median(self) -> float:
@@ -111,10 +96,8 @@ class CurveBits:
     @cached_property
     def band(self) -> tuple[float, float]:
         """The 10-90 % band, of log(bits)."""
-        low, high = (
-            float(10 ** np.percentile(np.log10(np.clip(bits, 1.0, _NEVER)), end))
-            for bits, end in zip((self.least, self.bits), BAND, strict=True)
-        )
+        logs = np.log10(np.clip(self.bits, 1.0, _NEVER))
+        low, high = (float(10**end) for end in np.percentile(logs, BAND))
         most = 2 * self.panel.bits
         return (low if low <= most else np.inf), (high if high <= most else np.inf)
 
@@ -126,11 +109,7 @@ class CurveBits:
     def explanation(self, accuracy: float) -> str:
         """Say what is promised to an accuracy, and with which parameters."""
         best = strongest_promise(self.panel, self.curve)
-        bits = (
-            f"{best.bits_to(accuracy, self.panel.downlink):,.0f} bits promised"
-            if best
-            else "nothing promised"
-        )
+        bits = f"{best.bits_to(accuracy):,.0f} bits promised" if best else "nothing promised"
         values = ", ".join(
             f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
             for name, value in self.parameters.items()
@@ -140,8 +119,7 @@ class CurveBits:
 
     def __str__(self) -> str:
         if not np.isfinite(self.median):
-            least = min(self.panel.bits, float(np.median(self.least)))
-            return f"{self.curve.label}: more than {least:,.0f}"
+            return f"{self.curve.label}: more than {self.panel.bits:,.0f}"
         low, high = self.band
         above = f"{high:,.0f}" if np.isfinite(high) else "never"
         return f"{self.curve.label}: {self.median:,.0f} ({low:,.0f} to {above})"
@@ -159,7 +137,7 @@ class BitComparison:
     @property
     def outcome(self) -> str:
         """The verdict, as defined in the docstring of this module."""
-        left, right = self.factor * self.fewer.bits, self.more.least
+        left, right = self.factor * self.fewer.bits, self.more.bits
         low, high = (self.factor * end for end in self.fewer.band)
         if right.size < SEEDS:
             return UNDECIDED
@@ -256,13 +234,9 @@ class PanelBits:
     def of(self, curve: Curve, accuracy: float) -> CurveBits:
         """Return the bits of a curve to an accuracy."""
         trace = self.traces[curve]
-        downlink, parameters = self.panel.downlink, trace.specification["method"]["parameters"]
-        bits = trace.bits_to(accuracy, downlink)
-        diverged = np.array(trace.ending) == "diverged"
-        spent = np.where(diverged, np.inf, trace.final_bits(downlink)) if downlink else None
-        return CurveBits(
-            self.panel, curve, parameters, np.where(np.isnan(bits), np.inf, bits), spent
-        )
+        bits = trace.bits_to(accuracy)
+        parameters = trace.specification["method"]["parameters"]
+        return CurveBits(self.panel, curve, parameters, np.where(np.isnan(bits), np.inf, bits))
 
     def curves(self, *methods: str, kind: str | None = None) -> list[Curve]:
         """Return the curves of some methods, of all if none is named, with a kind of compressor."""
@@ -396,9 +370,7 @@ def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
         panels = [_panel(each) | {"claims": new(panel_findings(each))} for each in costs]
         across = new(across_findings(costs))
         figures.append({"figure": figure.name, "panels": panels, "across panels": across})
-    panel = pairs[0][0].panels[0]
-    rule = _RULE.format(panel.counted) + _GIVEN_UP * bool(panel.downlink)
-    return {"rule": rule, "figures": figures}
+    return {"rule": _RULE.format(COUNTED), "figures": figures}
 
 
 def _panel(costs: PanelBits) -> dict[str, Any]:

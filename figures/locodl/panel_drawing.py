@@ -14,7 +14,7 @@ from matplotlib.ticker import LogLocator
 
 from certibit.figures.costs import band, cost_curve
 from certibit.figures.drawing import STYLE, Line, Plot, save
-from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
+from certibit.figures.locodl.panels import COMPRESSOR_LABELS, COUNTED, Curve, Figure, Panel
 from certibit.figures.looks import in_legend_order, method_label, method_look
 from certibit.figures.named_curves import MEASURE_LABELS, NamedPlot, named_canvas
 from certibit.figures.text.tables import accuracy_name, late_median, short_cost
@@ -94,13 +94,10 @@ def _direct_canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) 
         plots.append(
             NamedPlot(
                 f"{panel.title}\n{_setting(panel, drawn)}{_same_k(drawn)}",
-                f"{panel.counted}, medians and 10-90 %",
+                f"{COUNTED}, medians and 10-90 %",
                 [curve.method_name for curve in drawn],
                 [look(curve) | {"linestyle": "-"} for curve in drawn],
-                [
-                    cost_curve(trace, panel.floor, "total bits", panel.downlink)
-                    for trace in drawn.values()
-                ],
+                [cost_curve(trace, panel.floor, "bits", 0.0) for trace in drawn.values()],
                 math=True,
             )
         )
@@ -145,13 +142,13 @@ def _plot(panel: Panel, drawn: Mapping[Curve, Trace]) -> Plot:
     lines = []
     starts = [0.1 * panel.bits]
     for position, (curve, trace) in enumerate(drawn.items()):
-        runs, shift = band(trace, panel.bits, panel.floor, panel.downlink), position / len(drawn)
+        runs, shift = band(trace, panel.bits, panel.floor), position / len(drawn)
         shown = {"markevery": (0.03 + 0.12 * shift, 0.12), "zorder": 3 - shift} | look(curve)
         lines.append(Line(runs.bits, runs.median, shown, (runs.low, runs.high), alpha=0.15))
         starts += runs.bits[runs.median < _STARTED * runs.median[0]][:1].tolist()
     return Plot(
         lines, f"{panel.title}\n{_setting(panel, drawn)}",
-        f"{panel.counted}, medians and 10-90 %", log="xy",
+        f"{COUNTED}, medians and 10-90 %", log="xy",
         xlim=(min(starts), panel.bits), ylim=(panel.floor, 1), short="x",
     )  # fmt: skip
 
@@ -184,7 +181,7 @@ def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     """Name the best curves of the best methods that get to the floor, below the axis."""
     best: dict[str, tuple[float, str, str]] = {}
     for curve, trace in drawn.items():
-        median = late_median(trace.bits_to(panel.floor, panel.downlink))
+        median = late_median(trace.bits_to(panel.floor))
         cost = median, curve.label, curve.method
         best[curve.method_name] = min(best.get(curve.method_name, cost), cost)
     order = sorted(best.values())

@@ -19,6 +19,8 @@ from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.checks.method.promise import Promise, promise
 from certibit.theory.setting import Setting
 
+COUNTED = bits_name(0.0)
+"""Label of the axes of bits."""
 COMPRESSOR_LABELS = {
     "rand-k+natural": "rand-k + natural",
     "rand-k": "rand-k",
@@ -114,8 +116,6 @@ class Panel:
         What is drawn.
     most_bits : float, optional
         Bits at which a run is given up; by default, where the axis ends.
-    downlink : float
-        The weight of a bit received in the bits; without one they are those sent.
     """
 
     title: str
@@ -125,12 +125,6 @@ class Panel:
     floor: float
     curves: tuple[Curve, ...]
     most_bits: float | None = None
-    downlink: float = 0.0
-
-    @property
-    def counted(self) -> str:
-        """Label of the axis of bits."""
-        return bits_name(self.downlink)
 
     @property
     def budget(self) -> Budget:
@@ -208,4 +202,4 @@ def strongest_promise(panel: Panel, curve: Curve) -> Promise | None:
     experiment = experiment_of(panel, curve)
     held = METHODS[curve.method].holding(experiment.method, Setting.at(experiment))
     promises = [promise(theorem, experiment) for theorem in held]
-    return min(promises, key=lambda each: each.bits_to(panel.floor, panel.downlink), default=None)
+    return min(promises, key=lambda each: each.bits_to(panel.floor), default=None)

@@ -2,13 +2,10 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
-
-import numpy as np
 
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
@@ -17,6 +14,7 @@ from certibit.figures.curve_records import figure_record, panel_record
 from certibit.figures.locodl.claims import Traces, judge, judgement_summary, judgement_text
 from certibit.figures.locodl.panel_drawing import draw_figure
 from certibit.figures.locodl.panels import (
+    COUNTED,
     Curve,
     Figure,
     Job,
@@ -35,10 +33,7 @@ from certibit.figures.text.tables import (
 )
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.runs.trace import Trace
-from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.checks.method.round_cost import round_cost
 from certibit.theory.orders import LOWER_BOUND, Order
 
 
@@ -53,7 +48,7 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
         (
             curve.method,
             curve.compressor or ABSENT,
-            *(count_text(late_median(trace.bits_to(target, panel.downlink))) for target in targets),
+            *(count_text(late_median(trace.bits_to(target))) for target in targets),
             count_text(late_median(trace.final("rounds"))),
             count_text(late_median(trace.final("gradients"))),
         )
@@ -62,7 +57,7 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     names = [accuracy_name(target) for target in targets]
     seeds = max((len(trace.seeds) for trace in traces.values()), default=0)
     caption = (
-        f"{panel.title}, kappa = {panel.kappa:g}: {panel.counted} until "
+        f"{panel.title}, kappa = {panel.kappa:g}: {COUNTED} until "
         f"f - f* <= {' and '.join(names)}, rounds and gradients per client until the end; "
         f"medians of {seeds} seeds"
     )
@@ -71,14 +66,10 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
 
 
 _REAL = 32
-_PER_ROUND = "the reals of a round times "
 
 
 def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     """Tabulate reals to the floor of a panel: leading order, promise and measurement.
-
-    With a weight of the downlink in the panel, reals received count by it; the leading order is
-    then that of the rounds, times the reals of a round of the method that is run.
 
     A leading order is multiplied by ln(1/epsilon). The promise is that of the strongest theorem,
     with all constants. Measured is the median over seeds of bits/32, indices included, "-" where
@@ -88,11 +79,7 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     problem = experiment_of(panel, next(iter(traces))).problem
     factor = math.log(1 / panel.floor)
     orders = {curve: METHODS[curve.method].orders for curve in traces}
-    formulas = {
-        curve: each.rounds if panel.downlink else each.reals
-        for curve, each in orders.items()
-        if each is not None
-    }
+    formulas = {curve: each.reals for curve, each in orders.items() if each is not None}
     letters = dict(
         zip(
             dict.fromkeys(order.formula for order in (*formulas.values(), LOWER_BOUND.reals)),
@@ -105,8 +92,8 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     for curve, trace in traces.items():
         order = formulas.get(curve)
         best = strongest_promise(panel, curve)
-        limit = best.reals_to(panel.floor, panel.downlink) if best else math.inf
-        bits = trace.bits_to(panel.floor, panel.downlink)
+        limit = best.reals_to(panel.floor) if best else math.inf
+        bits = trace.bits_to(panel.floor)
         measured = late_median(bits) / _REAL
         gradients = trace.cost_to(panel.floor, "gradients")
         rows.append(
@@ -123,13 +110,12 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
         )
     seeds = len(next(iter(traces.values())).seeds)
     caption = (
-        f"Reals of 32 {panel.counted} until f - f* <= {accuracy_name(panel.floor)} on "
+        f"Reals of 32 {COUNTED} until f - f* <= {accuracy_name(panel.floor)} on "
         f"{panel.problem}, d = {problem.d}, kappa = {panel.kappa:g}: the leading order times "
-        f"{_PER_ROUND * bool(panel.downlink)}ln(1/epsilon), what theory promises with all "
+        "ln(1/epsilon), what theory promises with all "
         f"constants, and the median of {seeds} seeds; gradients per client, measured. "
         "The lower bound (arXiv:2305.16297) is an order, for independent unbiased compressors"
     )
-    caption += ", and of what is sent only" * bool(panel.downlink)
     header = ("method", "rule", "", "order", "promised", "measured", "ratio", "grads")
     legend = "\n".join(
         paragraph(f"{letter} = {formula}", hanging=" " * 4) for formula, letter in letters.items()
@@ -138,23 +124,10 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
 
 
 def _reals(order: Order, panel: Panel, curve: Curve) -> float:
-    """Return a leading order of reals, of rounds times the reals of a round with a weight."""
+    """Return a leading order of reals at the constants of a panel."""
     experiment = experiment_of(panel, curve)
-    n, d = experiment.n, experiment.problem.d
-    alpha = downward(experiment.compressor).alpha(d)
-    if not panel.downlink:
-        return order(n, d, panel.kappa, 0.0, alpha)
-    per_round = round_cost(experiment).bits(panel.downlink) / _REAL
-    return per_round * order(n, d, panel.kappa, _variance(curve, experiment), alpha)
-
-
-def _variance(curve: Curve, experiment: ConvexExperiment) -> float:
-    """Return the omega of an order: of the compressor, of 1/alpha - 1, or of shared masks."""
-    sent, d = experiment.compressor, experiment.problem.d
-    for name, role in METHODS[curve.method].roles.items():
-        if role is Role.OWNERS:
-            return float(experiment.n / getattr(experiment.method, name) - 1)
-    return sent.omega(d) if sent.unbiased else 1 / sent.alpha(d) - 1
+    d = experiment.problem.d
+    return order(experiment.n, d, panel.kappa, 0.0, downward(experiment.compressor).alpha(d))
 
 
 def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> dict[str, Any]:
@@ -167,7 +140,6 @@ def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) ->
             panel.floor,
             [(_look(curve), traces[panel, curve]) for curve in panel.curves
              if (panel, curve) in traces],
-            panel.downlink,
         )
         for panel in figure.panels
     ]  # fmt: skip
@@ -221,17 +193,14 @@ def reproduce_paper(
     paths, done = _compute(figures, tables, work)
     if work.limits is not None:
         return paths
-    folder, downlink, tell = work.folder, work.downlink, work.tell
-    shown = [[weighed(figure, done, downlink) for figure in pair] for pair in pairs]
-    counted = {key: trace for pair in shown for _, own in pair for key, trace in own.items()}
-    judgement = judge([[figure for figure, _ in pair] for pair in shown], counted)
+    folder, tell = work.folder, work.tell
+    judgement = judge(pairs, done)
     paths.append(folder / "verdicts.json")
     write_record(paths[-1], judgement)
     written = {"verdicts.txt": partial(judgement_text, judgement)}
     for panel in tables:
-        alone, own = weighed(Figure("table2", (panel,)), done, downlink)
-        curves = {curve: own[_, curve] for _, curve in own}
-        written["table2.txt"] = partial(table_2, alone.panels[0], curves)
+        curves = {curve: done[panel, curve] for curve in panel.curves}
+        written["table2.txt"] = partial(table_2, panel, curves)
     for name, write in written.items():
         paths.append(folder / name)
         write_text(paths[-1], write())
@@ -265,35 +234,15 @@ def _wanted(figure: Figure) -> set[tuple[Panel, object]]:
 
 
 def _finish(figure: Figure, done: Traces, work: Work) -> list[Path]:
-    shown, drawn = weighed(figure, done, work.downlink)
-    paths = draw_figure(shown, drawn, work.folder)
+    paths = draw_figure(figure, done, work.folder)
     paths.append(work.folder / f"{figure.name}.json")
-    write_record(paths[-1], drawn_record(shown, drawn))
-    for panel in shown.panels:
-        shown_curves = {curve: drawn[panel, curve] for curve in panel.curves}
-        work.tell(partial(_after_a_line, panel, shown_curves))
+    write_record(paths[-1], drawn_record(figure, done))
+    for panel in figure.panels:
+        curves = {curve: done[panel, curve] for curve in panel.curves}
+        work.tell(partial(_after_a_line, panel, curves))
     work.tell(lambda: f"\n{figure.name}: {', '.join(map(str, paths))}")
     return paths
 
 
 def _after_a_line(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     return f"\n{panel_table(panel, traces)}"
-
-
-def weighed(figure: Figure, traces: Traces, downlink: float) -> tuple[Figure, Traces]:
-    """Return a figure in total bits, up + downlink down, with the traces of its panels.
-
-    The axes of bits end with the longest run. Without a weight the figure is unchanged.
-    """
-    panels: list[Panel] = []
-    found: Traces = {}
-    for panel in figure.panels:
-        own = {curve: traces[panel, curve] for curve in panel.curves}
-        shown = panel
-        if downlink:
-            end = max(float(np.max(trace.final_bits(downlink))) for trace in own.values())
-            shown = replace(panel, bits=end, most_bits=panel.most_bits or panel.bits)
-            shown = replace(shown, downlink=downlink)
-        panels.append(shown)
-        found |= {(shown, curve): trace for curve, trace in own.items()}
-    return replace(figure, panels=tuple(panels)), found

@@ -5,7 +5,7 @@ import pytest
 
 from certibit.data.terminal import text_columns
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
-from certibit.figures.locodl.reproduction import panel_table, weighed
+from certibit.figures.locodl.reproduction import panel_table
 from certibit.figures.text.tables import accuracy_name, cost_table, short_cost
 
 
@@ -60,16 +60,3 @@ def test_bits_received_count_by_their_weight(made):
     told, _, _, *lines = cost_table(trace, [0.1, 1e-6], 0.5).splitlines()
     assert told == "total = up + 0.5 down"
     assert lines[0].split()[:4] == ["1e-1", "1k", short_cost(down), short_cost(1000 + 0.5 * down)]
-    panel = replace(paper_figure(1).panels[0], curves=paper_figure(1).panels[0].curves[:1])
-    figure = replace(paper_figure(1), panels=(panel,))
-    traces = {(panel, panel.curves[0]): trace}
-    assert weighed(figure, traces, 0.0) == (figure, traces)
-    shown, counted = weighed(figure, traces, 0.5)
-    (own,) = shown.panels
-    total = 2000 + 0.5 * trace.columns["downlink_bits"][2]
-    assert own.bits == total
-    assert own.budget == panel.budget
-    assert counted[own, own.curves[0]].bits_to(1e-6, own.downlink).tolist() == [total, total]
-    text = panel_table(own, {own.curves[0]: counted[own, own.curves[0]]})
-    assert text.splitlines()[-1].split()[2:4] == [f"{total:,.0f}"] * 2
-    assert "bits sent + 0.5 × bits received, per client" in text.replace("\n", " ")

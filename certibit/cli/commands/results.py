@@ -168,23 +168,14 @@ def _judged(folder: Path, found: Any, written: Any, draw: Callable[[Any, Path], 
 
 
 def _write_page(chosen: argparse.Namespace) -> None:
-    """Write the page; if there is no figure yet, run the demonstration first.
-
-    The axes of bits have the downlink weight that the figures were drawn with.
-    """
+    """Write the page; if there is no figure yet, run the demonstration first."""
     from certibit.figures.locodl.recipes import demonstration
     from certibit.figures.locodl.reproduction import reproduce
     from certibit.figures.report.page import read_parts, write_report
 
     work = _work(chosen)
     folder = work.folder
-    drawn = any(part.weights for part in read_parts(folder))
-    if drawn and work.downlink:
-        raise Refusal(
-            f"the figures in {folder} are drawn already, each with its own weight; give "
-            "--downlink-weight where they are drawn, such as to certibit demo"
-        )
-    if not drawn:
+    if not any(part.weights for part in read_parts(folder)):
         reproduce([demonstration()], work)
     print(write_report(folder, chosen.page or folder / "report.html"))
     for part in read_parts(folder):
@@ -194,7 +185,6 @@ def _write_page(chosen: argparse.Namespace) -> None:
 
 _CURVES = f"""\
 --seeds :count=5  number of runs of each curve
-{options.DOWNLINK_WEIGHT}
 {FRESH}
 {output("results")}
 {options.limits_of_runs()}{places()}"""
@@ -233,7 +223,6 @@ PROOF*  episode, locodl, normalised-ef21; default all
 {output("results/audit")}"""
 _REPORT = f"""\
 --page FILE:file  file of the page (default: report.html in the folder)
-{options.DOWNLINK_WEIGHT}
 {FRESH}
 {output("results")}
 {places()}"""
