@@ -8,7 +8,6 @@ from collections.abc import Mapping, Set
 from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Number, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -202,20 +201,3 @@ def _require(
     row = place // (array.size // len(np.atleast_1d(array))) if rows is None else rows[place]
     shown = repr(str(value)) if isinstance(value, str) else str(value)
     raise Refusal(f"{what} have the value {shown[:40]} in row {row + 1}{wrong}")
-
-
-def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a user's npz file; objects are not unpacked.
-
-    Raises
-    ------
-    Refusal
-        If it cannot be read.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: np.asarray(file[name]) for name in file.files}
-    except FileNotFoundError:
-        raise Refusal(f"there is no file {path}; give an .npz file") from None
-    except Exception as error:  # what the unpackers raise on nonsense is documented nowhere
-        raise Refusal(f"{path} is no npz file of plain arrays ({type(error).__name__})") from None

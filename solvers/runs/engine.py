@@ -1,6 +1,6 @@
 """The engine: runs a method with all its seeds, in batches that are one array program each."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from certibit.solvers.libraries import fitting_library, transfer
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Checkpoint
-from certibit.solvers.runs.loop import BatchLoop, Loop, Progress
+from certibit.solvers.runs.loop import Loop, Progress
 from certibit.solvers.runs.origin import origin
 from certibit.solvers.runs.points import Callback, RecordedPotential, Wishes
 from certibit.solvers.runs.trace import Column, Trace
@@ -75,7 +75,6 @@ def simulate(
     callback: Callback | None = None,
     keep_model: bool = False,
     catch_up: bool = False,
-    loop: Callable[..., BatchLoop] | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0, R runs in batches of a fast size.
 
@@ -110,8 +109,6 @@ def simulate(
     catch_up : bool
         Count the bits of every broadcast for all clients: those that are away receive it, too, now
         or when they come back. By default, as papers do, a broadcast is counted for its cohort.
-    loop : callable, optional
-        What makes the loop of a batch of runs, as the class :class:`Loop` does.
 
     Returns
     -------
@@ -140,12 +137,11 @@ def simulate(
     parts: list[dict[str, Column]] = []
     models: list[Column] = []
     ending: list[str] = []
-    loop = loop or Loop
-    batches = list(batches_of_runs(experiment, seeds, library, dtype))
+    batches = list(_batches_of_runs(experiment, seeds, library, dtype))
     require_memory_of_runs(experiment, len(batches[0][0]))
     with quiet_machine():
         for number, (some, part, own_seeds) in enumerate(batches):
-            going = loop(part, own_seeds, wishes, wire=wire)
+            going = Loop(part, own_seeds, wishes, wire=wire)
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
             end = going.finish(
                 lambda fraction, done=done, share=share: tell(done + share * fraction),  # type: ignore[misc]
@@ -161,7 +157,7 @@ def simulate(
     return Trace(settings | {"origin": origin(problem)}, columns, tuple(ending), final)
 
 
-def batches_of_runs(
+def _batches_of_runs(
     experiment: Experiment[Problem], seeds: int | Sequence[int], library: str, dtype: str
 ) -> Iterator[tuple[NDArray[np.intp], Experiment[Problem], tuple[int, ...]]]:
     """Yield batches of the runs: their positions, their experiment, their seeds."""

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +19,6 @@ from certibit.solvers.state import copied, copy_of, narrow, take
 
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""
-
-
-class BatchLoop(Protocol):
-    """The runs of one batch, wherever they are computed."""
-
-    def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
-        """Go on until no run is left; return what they carry then."""
 
 
 class Loop:

@@ -15,7 +15,7 @@ from certibit.solvers.state import narrow
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnSample(Sample):
+class _DrawnSample(Sample):
     """A sample as the uniform numbers that it is made from, (n, ., R); None for no noise."""
 
     uniforms: Array | None
@@ -86,14 +86,14 @@ class Oracle:
         """Whether every gradient is of a new sample."""
         return self.tape is not None and not self.named
 
-    def sample(self, slot: int | str) -> "DrawnSample":
+    def sample(self, slot: int | str) -> "_DrawnSample":
         """Draw the next sample of a slot on every client."""
-        return DrawnSample(self.drawn(slot))
+        return _DrawnSample(self.drawn(slot))
 
     def drawn(self, sample: Slot | None) -> Array | None:
         """Return the uniform numbers of a sample, (n, ., R); None where gradients are exact."""
         slot: Any = slot_of(sample, self.named)
-        if isinstance(slot, DrawnSample):
+        if isinstance(slot, _DrawnSample):
             return slot.uniforms
         if slot is None or self.tape is None:
             return None
