@@ -66,7 +66,7 @@ LEVELS = [
     ["theory.audit"],
     ["figures.text", "figures.places"],
     ["figures"],
-    ["figures.locodl", "figures.episode", "figures.comparison", "figures.plan"],
+    ["figures.locodl", "figures.episode", "figures.comparison"],
     ["figures.certified.classes", "figures.deep"],
     ["figures.certified", "figures.report"],
     ["certibit.cli.words"],

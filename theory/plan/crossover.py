@@ -1,10 +1,9 @@
 """The fastest offer for every uplink: the lower envelope of straight lines."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certibit.solvers.network import Network
 from certibit.theory.plan.offers import Offer
@@ -47,19 +46,3 @@ def reigns(offers: Sequence[Offer], network: Network) -> tuple[Reign, ...]:
         following = int(faster[np.lexsort((rest[faster], -crossing))[0]])
         found.append(Reign(offers[current], float(1 / crossing.max())))
         current = following
-
-
-def fastest(
-    offers: Sequence[Offer],
-    network: Network,
-    uplinks: NDArray[np.float64],
-    latencies: NDArray[np.float64],
-) -> NDArray[np.intp]:
-    """Return the position of the fastest offer for latencies (Y,) and uplinks (X,), as (Y, X)."""
-    seconds = [
-        replace(network, latency=0.0).seconds(0.0, each.down, each.rounds, each.gradients)
-        + each.up / uplinks[None, :]
-        + 2 * each.rounds * latencies[:, None]
-        for each in (offer.promised for offer in offers)
-    ]
-    return np.argmin(np.array(seconds), axis=0)

@@ -5,7 +5,7 @@ import argparse
 from certibit.cli.words import options
 from certibit.cli.words.plain_options import JSON, print_json
 from certibit.data.terminal import for_terminal
-from certibit.figures.plan.plan_table import plan_summary, plan_text
+from certibit.figures.text.plans import plan_summary, plan_text
 from certibit.theory.plan.planning import BEST, plan
 
 _SEEDS = 3
@@ -14,10 +14,6 @@ _SEEDS = 3
 def _plan_methods(chosen: argparse.Namespace) -> None:
     """Print promised costs, measured costs if asked, and the fastest method by bandwidth."""
     weight, limits = options.read_downlink_weight(chosen), options.read_limits(chosen)
-    if chosen.plot:
-        from certibit.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
-
-        require_format(chosen.plot)
     solved = options.read_problem(chosen)
     target, measure = options.read_until(chosen, solved)
     made = plan(
@@ -35,10 +31,6 @@ def _plan_methods(chosen: argparse.Namespace) -> None:
         print_json(plan_summary(made, measured, weight))
     else:
         print(for_terminal(lambda: plan_text(made, chosen.rows, measured, weight)))
-    if chosen.plot:
-        from certibit.figures.plan.plan_drawing import save_map  # noqa: PLC0415  (heavy)
-
-        save_map(made, chosen.plot)
 
 
 _OPTIONS = f"""\
@@ -51,7 +43,6 @@ PROBLEM  such as a5a@87, or quadratic:d=122@87 without data
 --rows :count=12  number of rows that are shown
 --certified  also certify the rates of the best {BEST}
 --run  also run the best {BEST} over {_SEEDS} seeds
---plot FILE:file  draw a map of the fastest methods as .svg, .png or .pdf
 {JSON}
 [either]
 {options.UNTIL}{options.limits_of_runs()}"""

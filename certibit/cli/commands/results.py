@@ -106,7 +106,6 @@ def _compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
     from certibit.figures.certified.classes import (
         class_table,
-        noise_frontier,
         relaxed_table,
         rule_tables,
     )
@@ -119,8 +118,6 @@ def _compare_certified(chosen: argparse.Namespace) -> None:
     }.get(chosen.of_class)
     if write is not None:
         print(for_terminal(lambda: write(chosen.output)))
-        if chosen.of_class == "nonconvex":
-            print(*noise_frontier.draw_frontiers(chosen.output), sep="\n")
         return
     from certibit.figures.certified.comparison import certified_comparison
 

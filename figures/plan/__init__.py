@@ -1,1 +1,0 @@
-"""Plans as a table, and as a map of the fastest method over uplink and latency."""
