@@ -13,7 +13,6 @@ from certibit.data import memory as module
 from certibit.data.memory import memory, require_memory
 from certibit.data.relaxed.families import tilted_wells
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
-from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
 
 TOTAL = 8 << 30
 
@@ -97,8 +96,6 @@ CONSTRUCTORS = {
     "quadratic": partial(problem, "quadratic:d=2000000000@2"),
     "nonconvex quadratic": partial(problem, "quadratic:d=2000000000@2:nonconvex"),
     "phase retrieval": partial(PhaseRetrieval.random, 2, 10**5, 10**5),
-    "margin": partial(MarginLogistic.random, 2, 10, 10**9),
-    "robust": partial(RobustLogistic.random, 10**9, 10),
     "wells": partial(tilted_wells, 1.0, d=10**9),
 }  # fmt: skip
 

@@ -41,41 +41,10 @@ def with_out(y, g, m):
     return np.subtract(y, m, out=g)
 
 
-def a_buffer(y, g, m):
-    buffer = np.empty(m.shape)
-    buffer[...] = g
-    first = y - 0.5 * STEP * buffer
-    buffer[...] = m
-    return first - 0.5 * STEP * buffer
-
-
-def after_the_difference(y, g, m):
-    moved = y - 0.5 * STEP * g
-    y += 1.0
-    g *= 3.0
-    return moved - 0.5 * STEP * m
-
-
-def by_slices(y, g, m):
-    y[:, ::2] -= 0.5 * STEP * (g + m)[:, ::2]
-    y[:, 1::2] -= 0.5 * STEP * (g + m)[:, 1::2]
-    return y
-
-
-def by_runs(y, g, m):
-    for r in range(y.shape[2]):
-        y[:, :, r] -= 0.5 * STEP * (g[:, :, r] + m[:, :, r])
-    return y
-
-
 def through_views(y, g, m):
     flat, alias = y.reshape(-1), y
     flat -= 0.5 * STEP * (g + m).reshape(-1)
     return alias
-
-
-def by_einsum(y, g, m):
-    return y - 0.5 * STEP * np.einsum("kndr->ndr", np.stack([g, m]))
 
 
 SPELLINGS = [

@@ -34,7 +34,6 @@ from certibit.data.problems.selector import problem as make_problem
 from certibit.data.relaxed.families import Multiples, Tilted
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
 from certibit.data.relaxed.shapes import Cosh, Steep
 from certibit.solvers.compressors.selector import compressor as make_compressor
 from certibit.solvers.methods.celgc import CELGC
@@ -312,8 +311,6 @@ PROBLEMS: list[Callable[[int], Problem]] = [
     *(_logistic(n, storage) for n in (3, 60) for storage in ("dense", "sparse")),
     lambda seed: Tilted.of(Cosh(), [[3, 0], [-1, 0], [-2, 0]], [1.0, 2.0]),
     lambda seed: Multiples.of(Steep(1.0, 1.0), (3.0, -1.0, 1.0), 2.0),
-    lambda seed: MarginLogistic.random(3, 5, 4, seed=seed),
-    lambda seed: RobustLogistic.random(20, 3, seed=seed),
     lambda seed: Quartics.of(H=2.0 + seed),
     lambda seed: PhaseRetrieval.random(3, 10, 4, seed=seed),
     lambda seed: NonconvexQuadratic.random(4, 4, spread=5.0, seed=seed),
