@@ -7,10 +7,8 @@ summed over the features, so (n, R). All are smooth and, but for the recurrent t
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import scipy
 from numpy.polynomial import Polynomial
 
 from certibit.data.arrays import Array, array_namespace
@@ -174,69 +172,6 @@ class Cosh(Shape):
     @property
     def infimum(self) -> float:
         return 1.0
-
-
-@dataclass(frozen=True)
-class Exponentials(Shape):
-    """sum_j w_j exp(a_j x) on R, w_j > 0, both signs among the a_j; pair (2 a P(x*), a).
-
-    Here a = max |a_j|, P = sum over a_j > 0 of w_j a_j exp(a_j x) and -Q is the rest of h'. Then
-    h'' <= a (P + Q) = a (|P - Q| + 2 min(P, Q)), and min(P, Q) <= P(x*) as P increases and Q
-    decreases.
-    """
-
-    w: tuple[float, ...]
-    a: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if not (len(self.w) == len(self.a) and min(self.w) > 0 and min(self.a) < 0 < max(self.a)):
-            raise Refusal(
-                f"the weights {self.w} and rates {self.a} do not fit; "
-                "give positive weights, one for each rate, and rates of both signs"
-            )
-
-    def gap(self, x: Array) -> Array:
-        """Sum the terms w_j exp(a_j x*) (exp(t) - 1 - t), t = a_j (x - x*)."""
-        step = (x - self.minimiser)[:, 0, :]
-        gaps: Array = 0.0
-        for weight, a in self._at_minimiser:
-            gaps = gaps + weight * _curved(a * step)
-        return gaps
-
-    def grad(self, x: Array) -> Array:
-        """Sum the terms w_j a_j (exp(a_j x) - exp(a_j x*))."""
-        step = x - self.minimiser
-        slopes: Array = 0.0
-        for weight, a in self._at_minimiser:
-            slopes = slopes + weight * a * array_namespace(x).expm1(a * step)
-        return slopes
-
-    @cached_property
-    def _at_minimiser(self) -> list[tuple[float, float]]:
-        terms = zip(self.w, self.a, strict=True)
-        return [(w * math.exp(a * self.minimiser), a) for w, a in terms]
-
-    @property
-    def natural_L1(self) -> float:  # noqa: N802
-        return max(map(abs, self.a))
-
-    def offset(self, L1: float) -> float:
-        _enough(self, L1, self.natural_L1)
-        return 2 * self.natural_L1 * sum(w * a for w, a in self._at_minimiser if a > 0)
-
-    @cached_property
-    def minimiser(self) -> float:
-        def slope(x: float) -> float:
-            return sum(w * a * math.exp(a * x) for w, a in zip(self.w, self.a, strict=True))
-
-        reach = 1.0
-        while slope(reach) < 0 or slope(-reach) > 0:
-            reach *= 2
-        return float(scipy.optimize.brentq(slope, -reach, reach, xtol=1e-15))
-
-    @property
-    def infimum(self) -> float:
-        return sum(weight for weight, _ in self._at_minimiser)
 
 
 @dataclass(frozen=True)

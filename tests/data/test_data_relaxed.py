@@ -23,7 +23,6 @@ from certibit.data.relaxed.polynomials import smallest_offset
 from certibit.data.relaxed.shapes import (
     Cosh,
     Exponential,
-    Exponentials,
     Extremal,
     Power,
     PseudoHuber,
@@ -48,9 +47,6 @@ PROBLEMS = {
     "power 4": Multiples.of(Power(4.0), (2.0, 0.5, 0.5), [1.0, 2.0]),
     "exponential": Multiples.of(Exponential(-0.7), (1.0,), 1.0),
     "cosh": Multiples.of(Cosh(0.6), (3.0, -1.0, 1.0), [1.0, 2.0]),
-    "exponentials": Tilted.of(
-        Exponentials((0.5, 2.0, 0.3), (1.0, -0.4, 0.8)), [[1.5], [-1.5]], 2.0
-    ),
     "extremal": Multiples.of(Extremal(0.7, 1.3), (3.0, -1.0, 1.0), 1.5),
     "extremal, L1 = 0": Multiples.of(Extremal(0.7, 0.0), (1.0,), 1.5),
     "recurrent 2": Multiples.of(Recurrent(2), (1.0,), 0.3),
@@ -254,8 +250,6 @@ def test_closed_constants_of_the_shapes():
     assert PseudoHuber(0.1, 0.2).offset(0.0) == pytest.approx(1.0)
     assert Square(1.0).offset(0.0) == 1.0
     assert Well().offset(2.0) == 1.0
-    sums = Exponentials((1.0, 1.0), (1.0, -1.0))  # 2 cosh
-    assert (sums.minimiser, sums.infimum, sums.offset(1.0)) == (0.0, 2.0, 2.0)
     cosh = Multiples.of(Cosh(), (1.0,), 3.0)
     assert cosh.constants.Delta == pytest.approx(math.cosh(3) - 1)
 
@@ -297,7 +291,6 @@ def test_misfits_are_refused():
         (lambda: Quartics.of(-1.0), "give positive numbers"),
         (lambda: Quartics.of([1.0, 2.0]).constants, "those of one H"),
         (lambda: Cosh(2.0).offset(1.0), "for L1 = 1; give 2 or more"),
-        (lambda: Exponentials((1.0,), (1.0,)), "rates of both signs"),
         (lambda: PhaseRetrieval.random(1, 2, 3), "give at least 3"),
         (lambda: stalemate().composite, "no view with a shared ridge"),
     ):

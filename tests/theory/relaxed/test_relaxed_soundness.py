@@ -20,7 +20,6 @@ from certibit import (
 )
 from certibit.data.relaxed.shapes import (
     Cosh,
-    Exponentials,
     Extremal,
     Power,
     PseudoHuber,
@@ -46,7 +45,6 @@ SHAPES = [
     Well(),
     Power(3.0),
     Power(4.0),
-    Exponentials((0.5, 2.0, 0.3), (1.0, -0.4, 0.8)),
     PseudoHuber(0.5, 0.4),
     Recurrent(2),
     Recurrent(3),
@@ -95,7 +93,7 @@ def test_functions_of_the_class_keep_the_promise(shape, kind):
     generator = np.random.default_rng(0)
     L1 = shape.natural_L1 or 1.0
     functions = RelaxedFunctions(shape.offset(L1), L1, n=3)
-    d = 1 if isinstance(shape, Recurrent | PseudoHuber | Steep | Extremal | Exponentials) else 3
+    d = 1 if isinstance(shape, Recurrent | PseudoHuber | Steep | Extremal) else 3
     for scale in (0.2, 1.0, 2.5):
         eta, gamma = scale * 0.25 / functions.L0, scale * 0.29 / L1
         method = kind(eta, gamma) if kind is not NormalisedGD else kind(gamma, gamma / eta)
