@@ -24,7 +24,7 @@ from making.reference_page import reference_pages  # noqa: E402
 from making.relaxed_comparison import relaxed_comparison  # noqa: E402
 from making.text import docstring, escaped, formula, prose, table  # noqa: E402
 
-RATES = [Rate("m", "r", 10, 100.0, 9.0, "", 0.25, 0.5, "")]
+RATES = [Rate("m", "r", 10, 100.0, 9.0, 0.25, 0.5, "")]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_methods_of_relaxed_smoothness_stand_beside_each_other():
 @pytest.mark.long
 def test_every_method_has_a_page_with_rates_or_a_comparison(monkeypatch):
     monkeypatch.setattr(site, "audit", lambda name: audit_report(replace(PROOF, steps=())))
-    monkeypatch.setattr(site, "compared_rate", lambda *setting: Rate(*setting, "", 0.1, 0.2, ""))
+    monkeypatch.setattr(site, "compared_rate", lambda *setting: Rate(*setting, 0.1, 0.2, ""))
     monkeypatch.setattr(site, "comparison", site.comparison_alone)
     monkeypatch.setattr(site, "idea_page", lambda *numbers: "")
     monkeypatch.setattr(site, "relaxed_comparison", site.comparison_alone)

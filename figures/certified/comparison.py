@@ -1,24 +1,19 @@
 """Certified against published rates of all methods, and what their parameters cost in bits."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullLocator
 
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, Runs, least_bits
 from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain, gains_of
-from certibit.figures.certified.rates import CENTRE, Rate, rates_of
+from certibit.figures.certified.rates import Rate, rates_of
 from certibit.figures.certified.variants import MEANING
-from certibit.figures.drawing import Line, Plot, draw_plots
-from certibit.figures.looks import method_label, method_look
+from certibit.figures.looks import method_label
 from certibit.figures.pool import Call, Work, results
 from certibit.figures.text.tables import ABSENT, accuracy_name, short_cost
 from certibit.solvers.total_bits import total_text
@@ -36,14 +31,13 @@ def rates_table(measured: list[Rate]) -> str:
             "not certified (below)" if rate.reason else rate.verdict,
         )
         for rate in measured
-        if rate.central
     ]
     notes = [
         paragraph(f"{method_label(rate.method)}, {rate.rule}: {rate.reason}")
         for rate in measured
-        if rate.central and rate.reason
+        if rate.reason
     ]
-    first = next(rate for rate in measured if rate.central)
+    first = measured[0]
     caption = (
         f"1 - factor per step at n = {first.n}, kappa = {first.kappa:g}, omega = {first.omega:g} "
         "(alpha = 1/(1 + omega) for contractions): published and certified, with the weights of "
@@ -128,47 +122,8 @@ def _times(value: float) -> str:
     return f"{value:.3g}x" if math.isfinite(value) else "-"
 
 
-AXES = {"kappa": "kappa", "omega": "1 + omega", "n": "n"}
-
-
-def draw_rates(measured: Sequence[Rate], folder: Path) -> list[Path]:
-    """Draw certified over published decrease of each method's first rule, over all three axes."""
-    n, kappa, omega = CENTRE
-    first = {rate.method: rate.rule for rate in reversed(measured)}
-    plots: list[Plot] = []
-    for name, label in AXES.items():
-        lines = []
-        for method in dict.fromkeys(rate.method for rate in measured):
-            points = sorted(
-                (getattr(rate, name) + (name == "omega"), rate.looseness)
-                for rate in measured
-                if (rate.method, rate.rule, rate.varied) == (method, first[method], name)
-                and rate.looseness > 0
-            )
-            if points:
-                x, y = zip(*points, strict=True)
-                lines.append(Line(x, y, _look(method)))
-        ylabel = "" if plots else "certified / published (1 - factor)"
-        plots.append(Plot(lines, "", label, ylabel, finish=_logarithmic))
-    title = f"around n = {n}, kappa = {kappa:g}, omega = {omega:g}"
-    legend = {"loc": "outside right upper"}
-    return draw_plots("looseness", [plots], folder, (9.5, 3.4), legend, title, sharey=True)
-
-
-def _look(method: str) -> dict[str, Any]:
-    colour, marker = method_look(method)
-    return {"color": colour, "marker": marker, "label": method_label(method)}
-
-
-def _logarithmic(place: Axes) -> None:
-    place.set_xscale("log")
-    place.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    place.xaxis.set_major_formatter("{x:g}")
-    place.xaxis.set_minor_locator(NullLocator())
-
-
 def certified_comparison(work: Work) -> list[Path]:
-    """Compare certified and published rates; write tables and figures.
+    """Compare certified and published rates; write tables.
 
     Limits end runs before the accuracy that is measured. The files are returned.
     """
@@ -195,7 +150,6 @@ def certified_comparison(work: Work) -> list[Path]:
     work.tell(text)
     paths = [
         _write(folder / "rates.json", [asdict(rate) for rate in measured]),
-        *draw_rates(measured, folder),
         _write(folder / "potentials.json", [asdict(gain) for gain in gains]),
     ]
     write_text(folder / "certified.txt", text())

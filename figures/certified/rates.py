@@ -1,4 +1,4 @@
-"""Certified against published factors of all methods, over kappa, omega and n."""
+"""Certified against published factors of all methods, at one kappa, omega and n."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,8 @@ from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting, verdict
 
-_KAPPAS = (10.0, 30.0, 100.0, 300.0, 1000.0)
-_OMEGAS = (0.5, 1.0, 3.0, 9.0, 30.0)
-_CLIENTS = (2, 5, 10, 30, 100)
-CENTRE = (10, 100.0, 9.0)
-"""n, kappa and omega where the others vary."""
+_FAMILY = (10, 100.0, 9.0)
+"""n, kappa and omega."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +22,6 @@ class Rate:
         The method and the rule of its parameters, or the variant.
     n, kappa, omega
         The family.
-    varied : str
-        Which of the three differs from the centre, or "" at the centre.
     published, certified : float
         NaN where no theorem applies, or nothing is certified.
     reason : str
@@ -38,15 +33,9 @@ class Rate:
     n: int
     kappa: float
     omega: float
-    varied: str
     published: float
     certified: float
     reason: str
-
-    @property
-    def central(self) -> bool:
-        """Whether this is the family that the others vary."""
-        return not self.varied
 
     @property
     def looseness(self) -> float:
@@ -60,24 +49,11 @@ class Rate:
 
 
 def rates_of(name: str) -> list[Rate]:
-    """Certify all rules of a method on the grid, and the other variants at its centre."""
-    n, kappa, omega = CENTRE
-    card = METHODS[name]
-    grid = [("", CENTRE)]
-    grid += [("kappa", (n, value, omega)) for value in _KAPPAS]
-    if card.method.needs.compressor is not None:
-        grid += [("omega", (n, kappa, value)) for value in _OMEGAS]
-    grid += [("n", (value, kappa, omega)) for value in _CLIENTS]
-    return [
-        compared_rate(name, rule, *family, varied)
-        for rule in variants(card)
-        for varied, family in (grid if rule in card.rules else grid[:1])
-    ]
+    """Certify all rules and variants of a method."""
+    return [compared_rate(name, rule, *_FAMILY) for rule in variants(METHODS[name])]
 
 
-def compared_rate(
-    name: str, rule: str, n: int, kappa: float, omega: float, varied: str = ""
-) -> Rate:
+def compared_rate(name: str, rule: str, n: int, kappa: float, omega: float) -> Rate:
     """Certify a method with the parameters of a rule, or of a variant, in one family.
 
     The result is compared with the published theorems, or with those proved by us if none exists.
@@ -97,4 +73,4 @@ def compared_rate(
         proved = certify(method, variant.functions(where), potential=stated).decrease
     except Refusal as error:
         reason = str(error)
-    return Rate(name, rule, n, kappa, omega, varied, decrease, proved, reason)
+    return Rate(name, rule, n, kappa, omega, decrease, proved, reason)

@@ -13,7 +13,6 @@ from certibit.data.terminal import text_columns
 from certibit.figures.certified import comparison, potential_gains
 from certibit.figures.certified.comparison import (
     certified_comparison,
-    draw_rates,
     gains_table,
     measured_table,
     rates_table,
@@ -58,24 +57,12 @@ def test_a_rate_in_one_family():
 
 
 @pytest.mark.long
-def test_rates_cover_the_grid():
-    uncompressed, compressed = rates_of("gd"), rates_of("diana")
-    assert {r.varied for r in uncompressed} == {"", "kappa", "n"}
-    assert {r.varied for r in compressed} == {"", "kappa", "omega", "n"}
-    assert {r.rule for r in compressed} == set(METHODS["diana"].rules)
-    for found in (*uncompressed, *compressed):
-        ours = (found.method, found.rule) == ("diana", "best")  # of a theorem that is proved here
-        assert ours or not math.isnan(found.published)
-        assert found.certified >= (0.0 if ours else found.published * (1 - 1e-5))
-
-
-@pytest.mark.long
 def test_versions_and_classes_have_rows_of_their_own():
     names = {name: set(variants(card)) - set(card.rules) for name, card in CARDS.items()}
     assert names["adiana"] == {"paper, II", "refined, II", "best, II"}
     assert names["gradskip"] == {"paper, 2 classes"}
     assert not any(found for name, found in names.items() if name not in ("adiana", "gradskip"))
-    rows = [rate for name in ("adiana", "gradskip") for rate in rates_of(name) if rate.central]
+    rows = [rate for name in ("adiana", "gradskip") for rate in rates_of(name)]
     asked = variants(CARDS["adiana"]) | variants(CARDS["gradskip"])
     assert {rate.rule for rate in rows} == set(asked)
     for rate in rows:
@@ -96,11 +83,10 @@ def test_clients_of_two_classes_have_their_own_parameters():
         certify(method, FunctionClass.of(where))
 
 
-def test_tables_and_figures(tmp_path):
+def test_a_table_of_rates():
     measured = [
-        compared_rate(name, next(iter(METHODS[name].rules)), 10, 30.0, 9.0, varied)
+        compared_rate(name, next(iter(METHODS[name].rules)), 10, 30.0, 9.0)
         for name in ("gd", "diana", "scaffold")
-        for varied in ("", "kappa", "n")
     ]
     short = replace(measured[0], method="5gcs-cc", rule="best", reason="too few local steps")
     text = rates_table([*measured, short])
@@ -108,9 +94,6 @@ def test_tables_and_figures(tmp_path):
     assert "loose by a factor" in text
     assert "5GCS-CC, best: too few local steps" in text
     assert all(len(line) <= 80 for line in text.splitlines())
-    paths = draw_rates(measured, tmp_path)
-    assert len(paths) == 2
-    assert all(path.stat().st_size > 1000 for path in paths)
 
 
 @pytest.mark.long

@@ -62,10 +62,7 @@ def write_results(folder: Path) -> None:
         3.0,
         4,
     )
-    rates = [
-        Rate("gd", "1/L", 10, kappa, 9.0, varied, 0.1, 0.2, "")
-        for kappa, varied in ((100.0, ""), (10.0, "kappa"), (100.0, "kappa"))
-    ]
+    rates = [Rate("gd", "1/L", 10, 100.0, 9.0, 0.1, 0.2, "")]
     rounds, gaps = np.array([0, 1, 2]), np.array([[1.0, 1.0], [0.1, 0.2], [0.0, np.inf]])
     best = Best(0.1, inf, rounds, gaps, gaps, 1.0, 0.1)
     clipped = [("H = 8", SYNTHETIC, {"celgc": [best]}, 0)]
