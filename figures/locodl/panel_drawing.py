@@ -114,7 +114,7 @@ def _same_k(drawn: Iterable[Curve]) -> str:
 def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
     """Draw f - f* against bits, with a legend of methods and compressors."""
     columns = len(figure.panels)
-    curves = [curve for _, curve in traces]
+    curves = [c for panel in figure.panels for c in panel.curves if (panel, c) in traces]
     methods = {
         curve.method_name: curve
         for name in in_legend_order({curve.method for curve in curves})

@@ -136,7 +136,7 @@ def test_a_panel_alone_has_room_for_its_curves(full):
 
 def test_legend_names_what_is_drawn_and_nothing_else(made):
     panel = replace(demonstration().panels[0], curves=(Curve("locodl", "natural"), Curve("gd")))
-    traces = {(panel, curve): straight(made, 2) for curve in panel.curves}
+    traces = {(panel, curve): straight(made, 2) for curve in (*panel.curves, Curve("diana"))}
     (legend,) = _canvas(Figure("two", (panel,)), traces).legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert texts == ["method", "LoCoDL", "GD", "compressor", "natural", "none, or its own"]
