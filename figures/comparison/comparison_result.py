@@ -1,6 +1,7 @@
 """The result of a comparison: costs of several methods on one problem, tables, figures."""
 
 import os
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -207,6 +208,14 @@ class Comparison:
                 ]
         return pandas.DataFrame(rows)
 
+    def to_latex(self, target: float | None = None, downlink: float = 0.0) -> str:
+        """Return the table of a target, by default the finest, as a LaTeX tabular.
+
+        It needs the package booktabs. See :meth:`table`.
+        """
+        require_quantity("total bits", downlink)
+        return _ranking_latex(self._pairs, self._target(target), downlink, self.network)
+
     def plot(self, x: str = "bits", downlink: float = 0.0) -> "Canvas":
         """Draw f - f*, or |grad f|^2, against a cost: medians and 10-90 % bands over the seeds.
 
@@ -365,6 +374,25 @@ def _ranking_html(pairs: Sequence[_Ranked], target: float, network: Network | No
     notes = "".join(f"<p>{escape(line)}</p>" for line in _failures(pairs, target))
     caption = f"<caption>{escape(_heading(pairs, target, 0.0))}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _ranking_latex(
+    pairs: Sequence[_Ranked], target: float, downlink: float, network: Network | None = None
+) -> str:
+    """Return the same table for LaTeX, with the rules of its package booktabs."""
+    header, rows = _ranking_cells(pairs, target, downlink, network)
+    head, *body = (" & ".join(map(_escaped, row)) + r" \\" for row in (header, *rows))
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([#$%&_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
 
 
 def _heading(pairs: Sequence[_Ranked], target: float, downlink: float) -> str:

@@ -29,16 +29,17 @@ class _Recipe:
     """The data, axes and k of one figure; LoCoDL's k is given for each n."""
 
     dataset: str
+    scaled: str
     bits: float
     adiana: int
     locodl: dict[int, int]
 
 
 _RECIPES = {
-    1: _Recipe("a5a", 2e6, 30, {87: 2, 288: 1}),
-    2: _Recipe("diabetes", 4e5, 2, {6: 2, 37: 1, 73: 1}),
-    3: _Recipe("australian", 3e5, 3, {9: 2, 41: 1, 225: 1}),
-    4: _Recipe("w1a", 2e6, 75, {87: 4, 619: 1}),
+    1: _Recipe("a5a", "a5a", 2e6, 30, {87: 2, 288: 1}),
+    2: _Recipe("diabetes", "diabetes_scale", 4e5, 2, {6: 2, 37: 1, 73: 1}),
+    3: _Recipe("australian", "australian_scale", 3e5, 3, {9: 2, 41: 1, 225: 1}),
+    4: _Recipe("w1a", "w1a", 2e6, 75, {87: 4, 619: 1}),
 }
 FIGURES = tuple(_RECIPES)
 """Numbers of the figures that can be drawn."""
@@ -83,7 +84,7 @@ def compressed(
     )
 
 
-def paper_figure(number: int, version: str = "paper") -> Figure:
+def paper_figure(number: int, version: str = "paper", *, scaled: bool = False) -> Figure:
     """Return a figure of the LoCoDL paper, with its curves and its axes, and GD beside them.
 
     In version "paper", k is the paper's and the parameters are those of the published theorems.
@@ -107,6 +108,9 @@ def paper_figure(number: int, version: str = "paper") -> Figure:
         1 to 4.
     version : "paper" or "best"
         Whose parameters.
+    scaled : bool
+        Take the data whose features were scaled to [-1, 1], where LibSVM has them (``diabetes``
+        and ``australian``; the features of ``a5a`` and ``w1a`` are 0 and 1).
 
     Raises
     ------
@@ -116,7 +120,7 @@ def paper_figure(number: int, version: str = "paper") -> Figure:
     if number not in _RECIPES:
         raise Refusal(f"there is no recipe for figure {number}; choose one of 1, 2, 3, 4")
     recipe = _RECIPES[number]
-    dataset = recipe.dataset
+    dataset = recipe.scaled if scaled else recipe.dataset
     panels = tuple(
         Panel(
             title=f"({letter}) {dataset}, n = {n}{', best' if version == 'best' else ''}",
@@ -128,7 +132,8 @@ def paper_figure(number: int, version: str = "paper") -> Figure:
         )
         for letter, n in zip("abc", recipe.locodl, strict=False)
     )
-    return Figure(f"figure{number}-{version}", panels)
+    suffix = "-scaled" if dataset != recipe.dataset else ""
+    return Figure(f"figure{number}{suffix}-{version}", panels)
 
 
 def _curves(recipe: _Recipe, dataset: str, n: int, version: str) -> tuple[Curve, ...]:

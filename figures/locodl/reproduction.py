@@ -169,6 +169,7 @@ def reproduce_paper(
     work: Work,
     *,
     versions: Sequence[str] = VERSIONS,
+    scaled: bool = False,
 ) -> list[Path]:
     """Reproduce figures of the LoCoDL paper with verdicts, and with all of them Table 2.
 
@@ -183,8 +184,10 @@ def reproduce_paper(
     work : Work
     versions : sequence of str
         "paper", "best" or both: whose parameters the methods have.
+    scaled : bool
+        Take the data whose features were scaled.
     """
-    pairs = [[paper_figure(number, v) for v in versions] for number in numbers]
+    pairs = [[paper_figure(number, v, scaled=scaled) for v in versions] for number in numbers]
     figures = [figure for pair in pairs for figure in pair]
     tables = [all_rules()] if set(numbers) == set(FIGURES) else []
     paths, done = _compute(figures, tables, work)

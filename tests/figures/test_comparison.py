@@ -376,6 +376,17 @@ def test_a_comparison_travels_to_other_processes(found):
     np.testing.assert_array_equal(again.problem.x_star, found.problem.x_star)
 
 
+def test_the_table_for_latex_has_the_numbers_of_the_other(found):
+    for target, downlink in product(TARGETS, WEIGHTS):
+        lines = found.to_latex(target, downlink).splitlines()
+        header, rows = comparison_result._ranking_cells(found._pairs, target, downlink)
+        body = [line.removesuffix(r" \\") for line in lines if line.endswith(r"\\")]
+        cells = [[cell.replace("\\", "") for cell in row.split(" & ")] for row in body]
+        assert cells == [list(header), *map(list, rows)]
+        assert lines[0] == rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
+    assert found.to_latex() == found.to_latex(TARGETS[-1])
+
+
 @pytest.mark.long
 def test_a_figure_is_written_as_pdf_without_a_date(found, tmp_path):
     one, two = (found.save(tmp_path / name).read_bytes() for name in ("one.pdf", "two.pdf"))

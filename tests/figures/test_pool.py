@@ -85,11 +85,11 @@ def paper(monkeypatch):
         c for c in panel.curves if c.kind in (None, "rand-k+natural") and c.method != "scaffold"
     ]
 
-    def figure(number, version):
+    def figure(number, version, *, scaled):
         curves = tuple(replace(c, rule="b") if c.method == "diana" else c for c in kept)
         curves = tuple(kept) if version == "paper" else curves
         panels = (replace(panel, title=f"(a) {version}", curves=curves),)
-        return Figure(f"figure{number}-{version}", panels)
+        return Figure(f"figure{number}-{version}{'-scaled' * scaled}", panels)
 
     table = replace(panel, title="Table 2", curves=(Curve("gd", None, "optimal"),))
     monkeypatch.setattr("certibit.figures.locodl.reproduction.paper_figure", figure)

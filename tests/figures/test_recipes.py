@@ -3,6 +3,7 @@ import math
 import pytest
 
 from certibit.data.errors import Refusal
+from certibit.data.files.manifest import CATALOGUE
 from certibit.figures.locodl.panels import Curve
 from certibit.figures.locodl.recipes import (
     FIGURES,
@@ -124,6 +125,24 @@ def test_table_2_has_every_method_with_rules_that_fit():
     assert {curve.method for curve in panel.curves} == set(METHODS)
     for curve in panel.curves:
         assert curve.rule in METHODS[curve.method].rules
+
+
+@pytest.mark.parametrize(
+    ("number", "data", "name"),
+    [
+        (1, "a5a", "figure1-paper"),
+        (2, "diabetes_scale", "figure2-scaled-paper"),
+        (3, "australian_scale", "figure3-scaled-paper"),
+        (4, "w1a", "figure4-paper"),
+    ],
+)
+def test_scaled_data_where_there_are_some(number, data, name):
+    scaled, raw = paper_figure(number, scaled=True), paper_figure(number)
+    assert scaled.name == name
+    assert data in CATALOGUE
+    for one, other in zip(scaled.panels, raw.panels, strict=True):
+        assert one.problem.split("@") == [data, other.problem.split("@")[1]]
+        assert one.curves == other.curves
 
 
 def test_unknown_figure_is_refused():

@@ -57,7 +57,7 @@ def _draw_figures(chosen: argparse.Namespace) -> None:
     _require_known("figure", words, [*map(str, FIGURES), "all"])
     numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
     versions = VERSIONS if chosen.version == "both" else [chosen.version]
-    reproduce_paper(numbers, _work(chosen), versions=versions)
+    reproduce_paper(numbers, _work(chosen), versions=versions, scaled=chosen.scaled)
 
 
 def _require_known(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
@@ -190,6 +190,7 @@ FIGURE*  1, 2, 3, 4 or all; certibit figures episode, certified and theory, each
     --help of its own, draw the others
 --version :paper|best|both=both  parameters of the paper, the best theoretical ones, or both
     (default)
+--scaled  use data sets with scaled features
 {_CURVES}"""
 _EPISODE = f"""\
 --seeds :count=20  seeds of every grid point
