@@ -101,7 +101,7 @@ EXTENSIONS = {
         "solvers.clipping",
         *(f"solvers.methods.{name}" for name in CLIPPING),
         *(f"theory.cards.{name}" for name in CLIPPING),
-        "theory.formulas.clipping_in_a_ball",
+        *(f"theory.formulas.{name}" for name in ("clipping_complexity", "clipping_in_a_ball")),
         "theory.formulas.relaxed_constants",
         "theory.formulas.episode_round",
         *("theory.checks.standard", "figures.theory_results"),

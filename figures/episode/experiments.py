@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.files.records import write_record
+from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
 from certibit.figures.costs import BAND
 from certibit.figures.episode.clipping_drawing import (
@@ -34,7 +35,6 @@ from certibit.figures.episode.theorem_runs import (
     HARD_EPSILON,
     SLOPES,
     best_rounds,
-    minibatch_lower_bound,
     theorem_runs,
 )
 from certibit.figures.episode.tuning import (
@@ -49,6 +49,12 @@ from certibit.figures.episode.tuning import (
 from certibit.figures.pool import Work
 from certibit.figures.text.tables import json_number, json_numbers
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
+from certibit.theory.formulas.clipping_complexity import (
+    ComplexityRow,
+    episode_table,
+    minibatch_lower_bound,
+    partial_participation_table,
+)
 
 Comparison = tuple[str, Contest, Results, int]
 """Title, contest, results and the place of the value of its axis."""
@@ -79,6 +85,11 @@ PARTIAL = tuple(
     for S in (20, 4, 1)
 )  # fmt: skip
 """Partial participation; of 20 clients, S take part in a round."""
+CONSTANTS = RelaxedConstants(2.0, 1.0, 1.0, 1.0, sigma=1.0, Delta=math.cosh(3.0) - 1)
+"""The constants at which the complexity tables are evaluated: f_i = cosh x +- x from x_0 = 3 with
+noise."""
+SMOOTHNESS = math.cosh(3.0)
+"""Largest |f_i''| where f(x) <= f(x_0)."""
 
 
 def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
@@ -182,8 +193,49 @@ def clipping_experiments(work: Work) -> list[Path]:
     record = {"panels": contest_records(shown), "verdicts": said}
     paths.append(folder / "report.json")
     write_record(paths[-1], record)
+    tell(lambda: "\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
     tell(lambda: "\n" + "\n".join(map(str, paths)))
     return paths
+
+
+def complexity_tables(
+    constants: RelaxedConstants,
+    L: float,
+    *,
+    n: int = 8,
+    S: int = 2,
+    I: int = 8,  # noqa: E741  (the paper's symbol)
+    epsilon: float = 0.1,
+) -> str:
+    """Write the complexity tables of both papers at given constants: orders, not bounds.
+
+    L is the smoothness where a method assumes one.
+    """
+    c = constants
+    setting = (
+        f"L0 = {c.L0:g}, L1 = {c.L1:g}, kappa = {c.kappa:g}, rho = {c.rho:g}, "
+        f"sigma = {c.sigma:g},\nDelta = {c.Delta:.3g}, L = {L:.3g}, eps = {epsilon:g}, I = {I}"
+    )
+    parts = [
+        f"Complexities, as orders without constants, at\n{setting}",
+        f"\nEPISODE, Table 1, N = {n}",
+        _complexity(episode_table(c, L, n, I, epsilon)),
+        f"\nEPISODE++, talk, S = {S}",
+        _complexity(partial_participation_table(c, L, S, I, epsilon)),
+    ]
+    return "\n".join(parts)
+
+
+def _complexity(rows: tuple[ComplexityRow, ...]) -> str:
+    cells = [
+        (
+            row.method,
+            row.setting,
+            *(_number(x) for x in (row.rounds, row.iterations, row.largest_I)),
+        )
+        for row in rows
+    ]
+    return table(("method", "setting", "R", "T_min", "I_max"), cells, texts=2)
 
 
 def _contest_text(title: str, contest: Contest, results: Results) -> str:

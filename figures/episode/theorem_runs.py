@@ -1,6 +1,5 @@
 """EPISODE with the parameters of its own theorem: the average gradient norm against 3 eps."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,17 +28,6 @@ ETAS = tuple(10.0 ** np.arange(-3.75, 0.26, 0.25))
 TAUS = tuple(10.0 ** np.arange(0.0, 4.1, 0.5))
 _CAP = (6_000, 6_000, 60_000)
 _SEEDS = (1, 6, 1)
-
-
-def minibatch_lower_bound(Delta: float, L0: float, L1: float, M: float, epsilon: float) -> float:
-    """Return Delta L1 M/(16 eps^2 (1 + ln(L1 M/L0))): rounds of clipped minibatch SGD at least.
-
-    For three clients of which one is drawn per round, M >= L0/L1, Delta >= M/L1, eps < M/2 and
-    eps^2 <= sqrt(3) Delta L0/8, on the worst of three instances, whatever step size and threshold.
-
-    Source: EPISODE++ (NeurIPS 2023), its talk slides, Theorem 2.
-    """
-    return Delta * L1 * M / (16 * epsilon**2 * (1 + math.log(L1 * M / L0)))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from certibit.figures.episode.clipping_verdicts import (
     lower_bound_verdicts,
     theorem_verdicts,
 )
-from certibit.figures.episode.experiments import SYNTHETIC
+from certibit.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
 from certibit.figures.episode.theorem_runs import (
     COMPETITORS,
     DELTA,
@@ -201,3 +201,10 @@ def test_the_figures_can_be_drawn(small, tmp_path):
     paths += draw_comparison("all", panels, 1e-5, tmp_path, columns=2)
     assert {path.suffix for path in paths} == {".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in paths)
+
+
+def test_the_complexity_tables_name_every_method():
+    text = complexity_tables(CONSTANTS, 10.0)
+    for method in ("Local SGD", "SCAFFOLD", "CELGC", "EPISODE ", "EPISODE++"):
+        assert method in text
+    assert max(map(len, text.splitlines())) <= 80

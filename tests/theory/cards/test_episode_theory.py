@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
-from certibit.figures.episode.theorem_runs import minibatch_lower_bound
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import FORMS, GENERAL, MAIN
+from certibit.theory.formulas.clipping_complexity import (
+    episode_table,
+    minibatch_lower_bound,
+    partial_participation_table,
+)
 from certibit.theory.formulas.episode_round import PRINTED, Round, factor_A, factor_B
 
 
@@ -127,6 +131,28 @@ def test_clipped_gradient_descent_decreases_as_promised(x_0):
         assert decrease >= theorem.decrease(eta, gamma, slope) - 1e-12 * math.cosh(x)
         x = after
     assert large <= theorem.iterations(math.cosh(x_0) - 1, eta, gamma, 0.01)
+
+
+def test_tables():
+    c = Constants(sigma=1.0)
+    table = {row.method: row for row in episode_table(c, L=2.0, N=4, I=1, epsilon=0.01)}
+    assert table["EPISODE"].iterations == table["CELGC"].rounds
+    # At its largest I, EPISODE's two terms are equal.
+    largest = table["EPISODE"].largest_I
+    at = 10 * 2.0 / (4 * largest * 0.01**4)
+    other = 10 * (2.0 + 1 * (1 + 1)) / 0.01**2 * (1 + 1 / 0.01)
+    assert at == pytest.approx(other, rel=1e-12)
+    plus = partial_participation_table(c, L=2.0, S=2, I=1, epsilon=0.01)[1]
+    assert plus.rounds > plus.iterations
+
+
+def test_clipped_sgd_on_one_machine_needs_a_fourth_power_of_the_accuracy():
+    c = Constants(sigma=1.0)
+    coarse, fine = (
+        {row.method: row for row in episode_table(c, L=2.0, N=4, I=1, epsilon=epsilon)}
+        for epsilon in (0.1, 0.05)
+    )
+    assert fine["Clipped SGD"].rounds == pytest.approx(16 * coarse["Clipped SGD"].rounds)
 
 
 def test_lower_bound_is_linear_in_the_largest_gradient_up_to_its_logarithm():
