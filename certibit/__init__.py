@@ -149,23 +149,20 @@ if TYPE_CHECKING:
     from certibit.theory.catalogue.catalogue import CARDS, METHODS, parameters
     from certibit.theory.catalogue.covered_run import run
     from certibit.theory.certificates.certify import certify
-    from certibit.theory.certificates.divergence import divergence
+    from certibit.theory.certificates.forms import noise_frontier
     from certibit.theory.certificates.largest_step import largest_step
-    from certibit.theory.certificates.worst_instance import worst_instance
+    from certibit.theory.certificates.search import cheapest_descent
+    from certibit.theory.certificates.worst_instance import divergence, worst_instance
     from certibit.theory.chains.certify_steps import certify_run, certify_steps
     from certibit.theory.chains.chain import Chain
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
     from certibit.theory.checks.problem.assumed import check_assumption
-    from certibit.theory.descent.certify_descent import certify_descent
-    from certibit.theory.descent.cheapest_descent import cheapest_descent
-    from certibit.theory.descent.descent_certificate import DescentCertificate
-    from certibit.theory.descent.descent_forms import noise_frontier
     from certibit.theory.function_class import FunctionClass
     from certibit.theory.outside_theorem import OutsideTheoremWarning
     from certibit.theory.plan.planning import Plan, plan
     from certibit.theory.potential import Gap, Squares
-    from certibit.theory.proofs.certificate import Certificate
+    from certibit.theory.proofs.proof import Proof
     from certibit.theory.relaxed.certify_clipped import certify_clipped
     from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
     from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
@@ -206,7 +203,6 @@ __all__ = [
     "BoundedDissimilarity",
     "Budget",
     "Card",
-    "Certificate",
     "Chain",
     "ClientClass",
     "Clip21",
@@ -221,7 +217,6 @@ __all__ = [
     "Condition",
     "Constants",
     "DamagedFileError",
-    "DescentCertificate",
     "EControl",
     "EpisodePlusPlus",
     "Every",
@@ -272,6 +267,7 @@ __all__ = [
     "PolyakLojasiewicz",
     "PowersOfTwo",
     "Problem",
+    "Proof",
     "Quadratic",
     "Quartics",
     "QuasiStrongConvexity",
@@ -299,7 +295,6 @@ __all__ = [
     "WithProbability",
     "certify",
     "certify_clipped",
-    "certify_descent",
     "certify_run",
     "certify_steps",
     "cheapest_descent",

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from certibit import Constants, FunctionClass, GradientNoise, Refusal, certify_descent
+from certibit import Constants, FunctionClass, GradientNoise, Refusal, certify
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.setting import OfSamples
@@ -88,7 +88,7 @@ def promise_is_certified(theorem, method, where):
         functions = replace(functions, assumptions=unlike or functions.assumptions)
         measure = "potential" if factor else None
         try:
-            proof = certify_descent(method, functions, theorem, measure, least=c * (1 - CLOSE))
+            proof = certify(method, functions, theorem, measure, least=c * (1 - CLOSE))
         except Refusal:  # also of a c below 0, where a hypothesis lets Psi grow
             return False
         spent = proof.e + zeta**2 * proof.dissimilarity

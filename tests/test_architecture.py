@@ -56,7 +56,6 @@ LEVELS = [
     ["theory.proofs.programme"],
     ["theory.certificates", "theory.audit.machinery"],
     ["theory.checks.compressor", "theory.checks.problem"],
-    ["theory.descent"],
     ["theory.checks.channel"],
     ["theory.checks.method"],
     ["theory.checks", "theory.exact", "theory.export"],
@@ -83,8 +82,7 @@ CLIPPING = (
     *("normalised_ef21", "normalised_gd"),
 )
 ASSUMPTIONS = (
-    *("bounded_dissimilarity", "polyak_lojasiewicz", "quasi_strong_convexity", "similarity"),
-    "points_in_numbers",
+    *("polyak_lojasiewicz", "quasi_strong_convexity", "similarity", "points_in_numbers"),
 )
 EXTENSIONS = {
     "fast": ["solvers.fast", "data.passes"],
@@ -119,11 +117,10 @@ EXTENSIONS = {
         "theory.exact",
         "theory.worlds.numbers",
         "theory.worlds.symbolic.quadratics",
-        *(f"theory.certificates.{name}" for name in ("worst_instance", "divergence")),
+        "theory.certificates.worst_instance",
     ],
     "chains": ["theory.chains"],
-    "descents": [
-        "theory.descent",
+    "assumptions": [
         *(f"theory.assumptions.{name}" for name in ASSUMPTIONS),
         "theory.checks.problem.assumed",
     ],

@@ -212,16 +212,16 @@ class FunctionClass:
         return self.mu < 0
 
     def require_solution(self) -> None:
-        """Refuse functions without a solution where a factor is certified."""
+        """Refuse functions without a solution, and noise, where an exact factor is asked for."""
         if not self.has_solution:
             raise Refusal(
-                "functions that need not be convex, mu < 0, have no solution that a factor could "
-                "be about; certify a descent"
+                "functions that need not be convex, mu < 0, have no solution that this could be "
+                "about; certify one step"
             )
         if self.has_variance:
             raise Refusal(
-                "with stochastic gradients no factor is certified without sigma^2; take "
-                "certify_descent with measure='potential', or leave noise out"
+                "with stochastic gradients no factor is certified without sigma^2; certify one "
+                "step, or leave noise and zeta out"
             )
 
     @classmethod

@@ -20,7 +20,7 @@ from certibit.theory.certificates.largest_step import MOST_DOUBLINGS
 from certibit.theory.certificates.search import Objective, objective_value
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Region
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.verdict import (
@@ -58,7 +58,7 @@ def describe_proof(account: Any) -> str:
     """Say what an account holds: what is proved, beside what is published and what is attained."""
     proof, (rows_of, _) = account.certificate, _kind(account)
     method = getattr(account, "method", proof.method)
-    checked = f"{Known.PROVED.words() if _holds(proof) else FAILS}, checked in rational numbers"
+    checked = f"{Known.PROVED.words() if proof.verify() else FAILS}, checked in rational numbers"
     if type(proof.method) is not type(method):
         checked += f"; of {proof.method.name}, whose steps are those of {method.name} by its card"
     rows: Rows = {
@@ -81,7 +81,7 @@ def proof_summary(account: Any) -> dict[str, Any]:
         "method": {"name": method.name, **plain(method)},
         "family": plain(proof.functions),
         "verdict": account.verdict,
-        "proof_holds": _holds(proof),
+        "proof_holds": proof.verify(),
         "seconds": proof.seconds,
         **values_of(account),
         **({} if values_of is _clipped_values else {"potential": _formula(proof)}),
@@ -90,16 +90,11 @@ def proof_summary(account: Any) -> dict[str, Any]:
 
 def _statement(proof: Any) -> str:
     """Return the inequality that is proved; its numbers are rounded so that it stays true."""
-    if isinstance(proof, Certificate):
-        return f"E[Psi+] <= {times_psi(proof.exact)}"
-    if not hasattr(proof, "growth"):
-        text = f"f(x+) <= f(x) {subtracted(proof.exact, 8)} M"
-        e = written(proof.exact_e, 6, up=True)
-        return f"E {text} + {e} sigma^2" if proof.functions.sigma else text
-    more = f"(1 + {written(proof.growth, 6, up=True)}) " if proof.growth else ""
-    least = subtracted(proof.exact, 8)
-    spent = _spent(proof.functions, proof.exact_e, proof.exact_dissimilarity)
-    return f"E[Psi+] <= {more}Psi {least} {proof.measure.symbol}{spent}"
+    if isinstance(proof, Proof):
+        return proof.statement(8)
+    text = f"f(x+) <= f(x) {subtracted(proof.exact, 8)} M"
+    e = written(proof.exact_e, 6, up=True)
+    return f"E {text} + {e} sigma^2" if proof.functions.sigma else text
 
 
 def _written(rows: Iterable[tuple[str, str | list[str]]]) -> str:
@@ -110,11 +105,6 @@ def _written(rows: Iterable[tuple[str, str | list[str]]]) -> str:
         for line in ([lines] if isinstance(lines, str) else lines)
         if line
     )
-
-
-def _holds(proof: Any) -> bool:
-    """Whether the proof is found to hold when the method is run on symbols anew."""
-    return bool(proof.verify() == (proof.factor if hasattr(proof, "factor") else proof.c))
 
 
 def _describe_family(family: FunctionClass, method: Method) -> str:
@@ -148,64 +138,122 @@ def _configured(method: Method) -> str:
     return f"{method.name}: {', '.join(parts)}"
 
 
-def _limit(now: str, largest: float, what: str, digits: int = 4) -> str:
-    """Say up to which step size something is certified, and what was searched for that."""
-    if math.isnan(largest):
-        return f"{now}; {UNCERTIFIED}"
-    if math.isinf(largest):
-        return f"{now}; {UNLIMITED}"
-    return f"{now}; {what} certified up to {largest:.{digits}g} by {SEARCHED}"
-
-
 def _step_size(account: Any) -> str:
     """Return the step size of a method; "" if no parameter is one."""
     name = account.step_name
     return "" if name is None else f"{name} = {getattr(account.method, name):.6g}"
 
 
-# factors of exact gradients
+# proofs of factors and of descents
 
 
-def _factor_rows(account: Any) -> Rows:
-    proof, now = account.certificate, _step_size(account)
-    family, attained, largest = proof.functions, account.attained, account.largest_step
-    classes = ", ".join(f"{one.count} with L = {one.L:.6g}" for one in family.classes)
+def _proof_rows(account: Any) -> Rows:
+    proof, functions, now = account.certificate, account.certificate.functions, _step_size(account)
+    classes = ", ".join(f"{one.count} with L = {one.L:.6g}" for one in functions.classes)
     worst = f"not attained: {account.unattained}" if account.unattained else ""
-    if attained is not None:
+    if (attained := account.attained) is not None:
         word = "E[Psi+] =" if attained.exact else "E[Psi+] is at most"
         worst = f"{word} {times_psi(1 - attained.factor)} in one exact step on a quadratic from "
         worst += "the dual of the programme"
-    step = now and _limit(now, largest, "factor below 1", 6)
-    if now and account.decrease > 0 and not getattr(account.method, account.step_name) <= largest:
-        step = f"{now}; the largest certified step size was not found"
     return {
-        "family": _describe_family(family, account.method),
+        "family": _describe_family(functions, account.method),
         "classes": classes and f"clients by smoothness: {classes}",
-        "theorem": "none applies to these parameters"
-        if account.title is None
-        else f"E[Psi+] <= {times_psi(account.published)} ({account.title})",
-        "potential": _formula(proof) or "",
+        "theorem": _theorem(account),
+        "potential": _potential(account),
         "certified": _bound(proof),
         "where": proof.proviso,
-        "step size": step,
+        "noise": _noise(account),
+        "step size": now and _limit(account, now),
         "worst case": worst,
-        "divergence": "" if account.decrease > 0 else _divergence(account),
+        "divergence": "" if proof.c > 0 or not (worst or attained) else _divergence(account),
     }
 
 
-def _bound(proof: Certificate) -> str:
+def _theorem(account: Any) -> str:
+    """Say what is published and, of a descent, certified with its Psi."""
+    proof, stated = account.certificate, account.stated
+    if account.title is None:
+        return "none applies to these parameters"
+    noisy = proof.functions.has_variance
+    spent = _spent(account.noise, account.unlike) if noisy else ""
+    if proof.measure.contracts:
+        return f"E[Psi+] <= {times_psi(account.published)}{spent} ({account.title})"
+    own = _spent(stated.exact_e, stated.exact_dissimilarity)
+    return (
+        f"E[Psi+] <= Psi - {account.published:.8g} {proof.measure.symbol}{spent} "
+        f"({account.title}); with its Psi {stated.c:.8g}{own.replace(' + ', ' with ', 1)} is "
+        "certified"
+    )
+
+
+def _spent(e: Any, unlike: Any) -> str:
+    """Write e sigma^2 and e' zeta^2, where there are."""
+    parts = (e, "sigma^2"), (unlike, "zeta^2")
+    return "".join(f" + {written(x, 6, up=True)} {unit}" for x, unit in parts if x)
+
+
+def _limit(account: Any, now: str) -> str:
+    """Say up to which step size something is certified, and what was searched for that."""
+    contracts, largest = account.certificate.measure.contracts, account.largest_step
+    if math.isnan(largest):
+        return f"{now}; {UNCERTIFIED}"
+    if math.isinf(largest):
+        return f"{now}; {UNLIMITED}"
+    if account.certificate.c > 0 and not getattr(account.method, account.step_name) <= largest:
+        return f"{now}; the largest certified step size was not found"
+    what, digits = ("factor below 1", 6) if contracts else ("a descent is", 4)
+    text = f"{now}; {what} certified up to {largest:.{digits}g} by {SEARCHED}"
+    if math.isnan(account.best):
+        return text
+    best = f"{account.best:.6g} at {account.best_step:.4g}"
+    return f"{text}; the largest c that a search finds is {best}"
+
+
+def _bound(proof: Proof) -> str:
     """Say what other multipliers could prove if that is more than what is proved."""
-    if proof.bound - proof.decrease <= GAP * abs(proof.decrease):
+    if proof.bound - proof.c <= GAP * abs(proof.c):
         return ""
     if math.isinf(proof.bound):
         return "; no bound on what other multipliers prove was found"
-    return f"; other multipliers prove at most {times_psi(proof.bound)}"
+    contracts = proof.measure.contracts
+    most = times_psi(proof.bound) if contracts else f"c = {proof.bound:.8g}"
+    return f"; other multipliers prove at most {most}"
 
 
 def _formula(proof: Any) -> str | None:
     """Return the potential as a formula if it is one that was searched for."""
     potential = proof.potential
     return str(potential) if isinstance(potential, QuadraticPotential) else None
+
+
+def _potential(account: Any) -> str:
+    """Return a potential that was searched for; of a descent also the stated one."""
+    proof, text = account.certificate, _formula(account.certificate)
+    if proof.measure.contracts:
+        return text or ""
+    at_solution = proof.functions.has_solution
+    title = account.title or getattr(proof.potential, "title", "a theorem")
+    state = "the solution" if at_solution else "rest at its model"
+    said = f"{text}; parts of a state are compared with the state at {state}"
+    said = said if text else f"that of {title}"
+    if not at_solution:
+        return said
+    return f"{said}. At the state at rest about any x it is at most |x - x*|^2"
+
+
+def _noise(account: Any) -> str:
+    """Return the pairs of c and the smallest e, or why there is no noise."""
+    proof, zeta = account.certificate, bool(account.certificate.functions.zeta)
+    if not account.frontier:
+        none = "none: that of one sample at two points nearly cancels, and e = 0"
+        return none if proof.reduces_variance and proof.c > 0 else ""
+    pairs = ", ".join(
+        f"{one.c:.4g} with {one.e:.4g}" + f" and {one.dissimilarity:.4g}" * zeta
+        for one in account.frontier
+    )
+    least = "smallest e + zeta^2 e'" if zeta else "smallest e"
+    own = "with this Psi" if proof.measure.contracts else "each with its own Psi"
+    return f"{least} found for some c, {own}: {pairs}"
 
 
 def _divergence(account: Any) -> str:
@@ -225,29 +273,32 @@ def _divergence(account: Any) -> str:
     )
 
 
-def _factor_values(account: Any) -> dict[str, Any]:
-    found = account.divergence
+def _proof_values(account: Any) -> dict[str, Any]:
+    found, proof = account.divergence, account.certificate
     return {
-        "where": account.certificate.proviso or None,
+        "where": proof.proviso or None,
+        "certified_factor": json_number(proof.factor) if proof.measure.contracts else None,
         "worst_case_decrease": account.attained and 1 - account.attained.factor,
         "divergence": found and {"problem": found.problem.name, "features": found.problem.d}
         | _values(found, growth="growth", iterations="iterations"),
         **_values(
-            account, theorem="title", published_decrease="published", looseness="looseness",
-            certified_decrease="certificate.decrease", certified_factor="certificate.factor",
-            exact_decrease="certificate.exact", **_OF_PSI,
+            account, measure="certificate.measure.symbol", theorem="title", looseness="looseness",
+            published_c="published", published_e="noise", published_dissimilarity="unlike",
+            stated_c="stated.c", stated_e="stated.e",
+            certified_c="certificate.c", certified_e="certificate.e",
+            certified_dissimilarity="certificate.dissimilarity",
+            exact_c="certificate.exact", exact_e="certificate.exact_e",
+            exact_dissimilarity="certificate.exact_dissimilarity", bound="certificate.bound",
+            weights="certificate.weights", multipliers="certificate.multipliers",
+            multipliers_below="certificate.below", multipliers_of_equalities="certificate.free",
+            multipliers_of_start="certificate.starting",
+            step_size="step_name", largest_step_size="largest_step",
+            best_step_size="best_step", best_c="best",
         ),
+        "frontier": [
+            _values(one, c="c", e="e", dissimilarity="dissimilarity") for one in account.frontier
+        ],
     }  # fmt: skip
-
-
-_OF_PSI = {
-    "bound": "certificate.bound",
-    "weights": "certificate.weights",
-    "multipliers": "certificate.multipliers",
-    "step_size": "step_name",
-    "largest_step_size": "largest_step",
-}
-"""Keys of what has a potential, and the attributes that they are of."""
 
 
 def _values(account: Any, **paths: str) -> dict[str, Any]:
@@ -285,90 +336,6 @@ def describe_limit(decrease: float, whole: float, region: Region | None) -> str:
             "proved"
         )
     return _written([("other side", text), ("left out", left)])
-
-
-# descents, and factors with stochastic gradients
-
-
-def _descent_rows(account: Any) -> Rows:
-    proof, now = account.certificate, _step_size(account)
-    functions, contracts = proof.functions, proof.measure.name == "potential"
-    theorem, stated = "none applies to these parameters", account.stated
-    if stated is not None:
-        sampled = bool(account.frontier)
-        published = _spent(functions, account.noise, account.unlike, sampled)
-        own = _spent(functions, stated.exact_e, stated.exact_dissimilarity, sampled)
-        theorem = (
-            f"E[Psi+] <= Psi - {account.published:.8g} {proof.measure.symbol}{published} "
-            f"({account.title}); with its Psi {stated.c:.8g}{own.replace(' + ', ' with ', 1)} is "
-            "certified"
-        )
-    finite = not math.isinf(proof.bound)
-    step = now and _limit(now, account.largest_step, "a factor is" if contracts else "a descent is")
-    if now and math.isfinite(account.largest_step) and not math.isnan(account.best):
-        best = f"{account.best:.6g} at {account.best_step:.4g}"
-        step = f"{step}; the largest c that a search finds is {best}"
-    return {
-        "family": _describe_family(functions, account.method),
-        "theorem": theorem,
-        "potential": _potential(account, contracts),
-        "certified": f"; with this Psi no more than {proof.bound:.8g} is proved" if finite else "",
-        "noise": _noise(account, contracts),
-        "step size": step,
-    }
-
-
-def _spent(functions: Any, e: Any, unlike: Any, sampled: bool = False) -> str:
-    """Write e sigma^2 and e' zeta^2, where there are."""
-    parts = (e, functions.noise, "sigma^2"), (unlike, functions.zeta, "zeta^2")
-    return "".join(f" + {written(part, 6, up=True)} {unit}"
-                   for part, given, unit in parts if (sampled or part) and given)  # fmt: skip
-
-
-def _potential(account: Any, contracts: bool) -> str:
-    potential = account.certificate.potential
-    at_solution = account.certificate.functions.has_solution
-    state = "the solution" if contracts or at_solution else "rest at its model"
-    text = f"{potential}; parts of a state are compared with the state at {state}"
-    if not isinstance(potential, QuadraticPotential):
-        text = f"that of {account.title or getattr(potential, 'title', 'a theorem')}"
-    if contracts or not at_solution:
-        return text
-    return f"{text}. At the state at rest about any x it is at most |x - x*|^2"
-
-
-def _noise(account: Any, contracts: bool) -> str:
-    """Return the pairs of c and the smallest e, or why there is no noise."""
-    proof, zeta = account.certificate, bool(account.certificate.functions.zeta)
-    if not account.frontier:
-        none = "none: that of one sample at two points nearly cancels, and e = 0"
-        return none if proof.reduces_variance and proof.c > 0 else ""
-    pairs = ", ".join(
-        f"{one.c:.4g} with {one.e:.4g}" + f" and {one.dissimilarity:.4g}" * zeta
-        for one in account.frontier
-    )
-    least = "smallest e + zeta^2 e'" if zeta else "smallest e"
-    own = "with this Psi" if contracts else "each with its own Psi"
-    return f"{least} found for some c, {own}: {pairs}"
-
-
-def _descent_values(account: Any) -> dict[str, Any]:
-    return _values(
-        account, measure="certificate.measure.symbol", theorem="title",
-        published_c="published", published_e="noise", published_dissimilarity="unlike",
-        stated_c="stated.c", stated_e="stated.e",
-        certified_c="certificate.c", certified_e="certificate.e",
-        certified_dissimilarity="certificate.dissimilarity",
-        exact_c="certificate.exact", exact_e="certificate.exact_e",
-        exact_dissimilarity="certificate.exact_dissimilarity",
-        multipliers_below="certificate.below", multipliers_of_equalities="certificate.free",
-        multipliers_of_start="certificate.starting",
-        best_step_size="best_step", best_c="best", **_OF_PSI,
-    ) | {
-        "frontier": [
-            _values(one, c="c", e="e", dissimilarity="dissimilarity") for one in account.frontier
-        ]
-    }  # fmt: skip
 
 
 # decreases of methods that clip, over (L0, L1)-smooth functions
@@ -521,11 +488,8 @@ def _clipped_values(account: Any) -> dict[str, Any]:
 
 def _kind(account: Any) -> tuple[Any, Any]:
     """Return what is said of an account beside what is said of all."""
-    if hasattr(account, "lemma_5"):
-        return _clipped_rows, _clipped_values
-    if hasattr(account, "frontier"):
-        return _descent_rows, _descent_values
-    return _factor_rows, _factor_values
+    clipped = hasattr(account, "lemma_5")
+    return (_clipped_rows, _clipped_values) if clipped else (_proof_rows, _proof_values)
 
 
 # parameters that are searched for
@@ -536,16 +500,16 @@ def describe_optimum(optimum: Any, objective: Objective, downlink: float = 0.0) 
     proof, method = optimum.certificate, _configured(optimum.method)
     costs = (optimum.cost, optimum.before)
     after, before = (objective_value(cost, objective, downlink) for cost in costs)
-    total, start = total_text(downlink), "than with the parameters given"
     spent, given = (_cost_text(cost, downlink) for cost in costs)
-    if hasattr(optimum, "from_start"):
-        psi = "1/eps, from the start of runs on the problem" if optimum.from_start else "Psi_0/eps"
-        mean = f"times {psi}, for a mean of {proof.measure.symbol} of at most eps"
-        rows = [("cost", f"{spent}, {mean}"), ("before", given)]
-    else:
+    if proof.measure.contracts:
         sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
         method, start = f"{method}; {sent}", "than the best rule promises"
         rows = [("per decade", f"certified {spent}"), ("", f"published {given}")]
+    else:
+        psi = "1/eps, from the start of runs on the problem" if optimum.from_start else "Psi_0/eps"
+        mean = f"times {psi}, for a mean of {proof.measure.symbol} of at most eps"
+        rows = [("cost", f"{spent}, {mean}"), ("before", given)]
+        start = "than with the parameters given"
     counted = "total bits" if downlink and objective == "bits" else objective
     saved = f"{before / after:.3g} times fewer {counted} {start}"
     return _written(
@@ -553,7 +517,7 @@ def describe_optimum(optimum: Any, objective: Objective, downlink: float = 0.0) 
             ("optimised", method),
             ("certified", _statement(proof)),
             *rows,
-            ("saved", "; ".join(filter(None, [saved, total]))),
+            ("saved", "; ".join(filter(None, [saved, total_text(downlink)]))),
         ]
     )
 
@@ -569,26 +533,18 @@ def _cost_text(cost: StepCost, downlink: float = 0.0) -> str:
 
 def optimum_summary(optimum: Any, downlink: float = 0.0) -> dict[str, Any]:
     """Return an optimum as values of strict JSON."""
-    method = {"name": optimum.method.name, **plain(optimum.method)}
-    if hasattr(optimum, "from_start"):
-        return {
-            "method": method,
-            "certified_c": optimum.certificate.c,
-            "from_start": optimum.from_start,
-            "cost": asdict(optimum.cost),
-            "before": asdict(optimum.before),
-        }
-    per_decade, published = (
+    cost, before = (
         plain(cost) | {"total": json_number(objective_value(cost, "bits", downlink))}
         for cost in (optimum.cost, optimum.before)
     )
     return {
-        "method": method,
+        "method": {"name": optimum.method.name, **plain(optimum.method)},
         "compressor": optimum.compressor.name,
-        "certified_decrease": optimum.certificate.decrease,
+        "certified_c": optimum.certificate.c,
         "downlink_weight": downlink,
-        "per_decade": per_decade,
-        "published_per_decade": published,
+        "from_start": optimum.from_start,
+        "cost": cost,
+        "before": before,
     }
 
 
@@ -600,7 +556,7 @@ def describe_chain(chain: Any, attained: float | None) -> str:
     count = len(chain.links)
     text = (
         f"{chain.promise(6)}, an upper bound of the smallest factor, "
-        f"{'proved' if _holds(chain) else FAILS} by a chain of {count} "
+        f"{'proved' if chain.verify() else FAILS} by a chain of {count} "
         f"certificate{'s' * (count > 1)}"
     )
     if attained is not None:
@@ -616,14 +572,10 @@ def chain_summary(chain: Any, attained: float | None) -> dict[str, Any]:
         "log_factor": chain.log_factor,
         "decrease_per_step": chain.decrease,
         "attained_per_step": attained,
-        "proof_holds": _holds(chain),
+        "proof_holds": chain.verify(),
         "decreases": [float(link.decrease) for link in chain.links],
         "counts": list(chain.counts),
     }
-
-
-def _chain_holds(chain: Any) -> bool:
-    return bool(chain.verify() == chain.factor)
 
 
 def describe_bits(bits: Any) -> str:

@@ -74,7 +74,7 @@ def test_no_step_is_taken_without_its_number():
     state = METHOD.start(channel.template, oracle, channel)
     for ask in (
         lambda: certibit.certify(METHOD, FunctionClass(3, 1.0, 50.0), potential="search"),
-        lambda: certibit.certify_descent(Nesterov(1.0), functions),
+        lambda: certibit.certify(Nesterov(1.0), functions),
         lambda: certibit.certify_steps(Nesterov(1.0), functions, 3),
         lambda: theorem_step(METHOD, state, oracle, channel),
     ):

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from certibit import DIANA, EF, EF21, Certificate, FunctionClass, LoCoDL
+from certibit import DIANA, EF, EF21, FunctionClass, LoCoDL, Proof
 from certibit.theory.cards.diana import CoupledShifts
 from certibit.theory.cards.ef import Feedback
 from certibit.theory.cards.ef21 import TightErrorFeedback
@@ -26,13 +26,13 @@ class ClosedForm:
     """The proof at a point, and rational points."""
 
     name: str
-    proof: Callable[..., Certificate]
+    proof: Callable[..., Proof]
     points: tuple[tuple[Any, ...], ...]
 
 
 def with_multipliers(
-    proof: Certificate, pairs: Sequence[Fraction], contractions: Sequence[Fraction] = ()
-) -> Certificate:
+    proof: Proof, pairs: Sequence[Fraction], contractions: Sequence[Fraction] = ()
+) -> Proof:
     """Return a proof that uses the inequalities between two points, in both directions, alike.
 
     The points are the last two at which gradients are evaluated, or the only one and the solution.
@@ -65,17 +65,17 @@ def _feedback_class(n: int, kappa: Fraction, s: Fraction) -> FunctionClass:
     return FunctionClass(n, mu=1.0, L=float(kappa), alpha=float(1 - s**2))
 
 
-def _ef(n: int, kappa: Fraction, s: Fraction) -> Certificate:
+def _ef(n: int, kappa: Fraction, s: Fraction) -> Proof:
     step, growth, decrease = feedback_numbers(kappa, s)
     functions, weights = _feedback_class(n, kappa, s), (Fraction(1), 1 / (s * n))
-    bare = Certificate(EF(float(step)), functions, Feedback(), decrease, weights, {})
+    bare = Proof(EF(float(step)), functions, Feedback(), decrease, weights, {})
     return with_multipliers(bare, [growth], [1 / (s * n)])
 
 
-def _ef21(n: int, kappa: Fraction, s: Fraction) -> Certificate:
+def _ef21(n: int, kappa: Fraction, s: Fraction) -> Proof:
     step, growth, decrease = feedback_numbers(kappa, s)
     functions, weights = _feedback_class(n, kappa, s), (s, Fraction(1, n))
-    bare = Certificate(EF21(float(step)), functions, TightErrorFeedback(), decrease, weights, {})
+    bare = Proof(EF21(float(step)), functions, TightErrorFeedback(), decrease, weights, {})
     return with_multipliers(bare, [s * growth / step**2], [Fraction(1, n)])
 
 
@@ -93,7 +93,7 @@ EF_FORM = ClosedForm("ef", _ef, _POINTS)
 EF21_FORM = ClosedForm("ef21", _ef21, _POINTS)
 
 
-def _diana(n: int, kappa: Fraction, r: Fraction) -> Certificate:
+def _diana(n: int, kappa: Fraction, r: Fraction) -> Proof:
     """Prove the decrease alpha (1 - 1/r^2), which omega is chosen for, at the rule ``best``."""
     slope, used = 4 * kappa / (1 + kappa) ** 2, 1 - 1 / r**2
     omega = (used - slope) / (slope - used * (1 + r) ** 2 / n)
@@ -101,7 +101,7 @@ def _diana(n: int, kappa: Fraction, r: Fraction) -> Certificate:
     step = 2 / ((1 + kappa) * (1 + (1 + r) ** 2 * omega / n))
     rho = 2 * step * kappa / (1 + kappa)
     weight = omega / n * step**2 * (1 + 1 / r) / (alpha - rho)
-    bare = Certificate(
+    bare = Proof(
         DIANA(float(step), float(alpha)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
         CoupledShifts(),
@@ -126,7 +126,7 @@ DIANA_FORM = ClosedForm(
 )
 
 
-def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> Certificate:
+def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> Proof:
     """Prove the rule ``balanced`` for its p and rho, rounded so that they are rational."""
     decrease = 4 * kappa / (1 + kappa) ** 2
     return uneven_proof(n, omega, kappa, p, rho, (1 + 2 * omega) * decrease / p**2)
@@ -134,14 +134,14 @@ def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction
 
 def uneven_proof(
     n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction, chi: Fraction
-) -> Certificate:
+) -> Proof:
     """Prove 1 - tau = p^2 chi/(1 + 2 omega) for gamma = 2/(L + mu), with uneven weights.
 
     It verifies where that is at most 1 - s^2, and chi no larger than the theorem says.
     """
     step, decrease = 2 / (1 + kappa), p**2 * chi / (1 + 2 * omega)
     nu, dual = unevenness(p, rho, decrease / p), step**2 / decrease
-    bare = Certificate(
+    bare = Proof(
         LoCoDL(float(step), float(chi), float(rho), float(p), float(omega)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
         Theorem31(),

@@ -6,11 +6,13 @@ from certibit.data.errors import Refusal
 from certibit.theory.audit.episode.episode_proof import PROOF as EPISODE
 from certibit.theory.audit.locodl.locodl_proof import PROOF as LOCODL
 from certibit.theory.audit.machinery.report import Report, audit_report
-from certibit.theory.audit.machinery.step import Proof
+from certibit.theory.audit.machinery.step import WrittenProof
 from certibit.theory.audit.machinery.verify import Finding
 from certibit.theory.audit.normalised_ef21.normalised_ef21_proof import PROOF as NORMALISED_EF21
 
-PROOFS: Mapping[str, Proof] = {proof.name: proof for proof in (EPISODE, LOCODL, NORMALISED_EF21)}
+PROOFS: Mapping[str, WrittenProof] = {
+    proof.name: proof for proof in (EPISODE, LOCODL, NORMALISED_EF21)
+}
 
 
 def audit(

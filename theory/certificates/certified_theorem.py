@@ -1,34 +1,49 @@
-"""A certificate as a theorem, so that the checks of theorems apply to it."""
+"""A proof as a theorem, so that the checks of theorems apply to it."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from certibit.data.errors import Refusal
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Terms
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import SLACK, Condition, Theorem
+from certibit.theory.theorem import (
+    SLACK,
+    Condition,
+    ContractionPromise,
+    DescentPromise,
+    Theorem,
+)
 
 
 @dataclass(frozen=True)
 class CertifiedTheorem(Theorem):
-    """E[Psi+] <= tau Psi for one method with its parameters, proved by its certificate.
+    """What is proved of one method with its parameters: a factor or, by its measure, a descent.
 
     Attributes
     ----------
-    certificate : Certificate
+    certificate : Proof
         The proof; its potential was searched for.
     """
 
-    certificate: Certificate
+    certificate: Proof
 
     title = "certified, with a potential that was searched for"
+
+    @property
+    def measure(self) -> str:  # type: ignore[override]  # a theorem's is of its class
+        """What decreases."""
+        return self.certificate.measure.name
 
     @property
     def method(self) -> type[Method]:  # type: ignore[override]  # a theorem's is of its class
@@ -39,19 +54,33 @@ class CertifiedTheorem(Theorem):
         """Return what the function class of the certificate covers."""
         other = float(m != self.certificate.method)
         same = Condition("the parameters are those of the certificate", other, 0.0)
-        return (same, *covered(self.certificate.functions, m, setting))
+        return (same, *_covered(self.certificate.functions, m, setting))
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
-        """Return the terms with the weights that were found."""
-        found = Reweighted(self.certificate.potential, self.certificate.weights)
-        return found.lyapunov(m, s, star, setting, problem)
+        """Return the terms with the weights that were found; of a descent with its constants."""
+        proof = self.certificate
+        found = Reweighted(proof.potential, tuple(map(float, proof.weights)))
+        constants = setting if proof.measure.contracts else proof.functions
+        return found.lyapunov(m, s, star, constants, problem)
+
+    def noise(self, m: Method, setting: Setting) -> float:
+        """Return the certified e."""
+        return self.certificate.e
 
     def rate(self, m: Method, setting: Setting) -> float:
         """Return the certified factor."""
         return self.certificate.factor
 
+    def descent(self, m: Method, setting: Setting) -> float:
+        """Return the certified c."""
+        return self.certificate.c
 
-def covered(functions: FunctionClass, m: Method, setting: Setting) -> list[Condition]:
+    def promise(self, m: Method, setting: Setting) -> ContractionPromise | DescentPromise:
+        """Return what is certified."""
+        return self.certificate.promise
+
+
+def _covered(functions: FunctionClass, m: Method, setting: Setting) -> list[Condition]:
     """Return what puts a setting into the class of a certificate."""
     needs, constants = m.needs, setting.constants
     by_variance, found = needs.by_variance, list[Condition]()
@@ -110,4 +139,24 @@ def searched_theorem(method: Method, setting: Setting) -> CertifiedTheorem:
     Refusal
         If the method cannot be certified.
     """
-    return CertifiedTheorem(certify(method, FunctionClass.of(setting), "free"))
+    return CertifiedTheorem(certify(method, FunctionClass.of(setting), weights="free"))
+
+
+def searched_descents(experiment: Experiment[Any]) -> list[Theorem]:
+    """Return what a certificate proves of the descent of a method, if one does.
+
+    It is about |grad f(x)|^2, and not about a solution, for convex functions, too. Where gradients
+    are exact, it is the one that promises the fewest rounds from the start of a run.
+    """
+    method, setting = experiment.method, Setting.at(experiment)
+    sampled = experiment.problem.noise is not None
+    noise = GradientNoise(difference=setting.difference) if sampled else None
+    functions = replace(FunctionClass.of(setting), noise=noise)
+    if functions.has_solution:
+        functions = replace(functions, mu=-functions.L)
+    with suppress(Refusal):
+        proof = certify(method, functions, begin=None if sampled else experiment)
+        theorem = CertifiedTheorem(proof)
+        if proof.c > 0 and not theorem.unmet(method, setting):
+            return [theorem]
+    return []

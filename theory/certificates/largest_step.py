@@ -1,19 +1,33 @@
-"""The largest step size with a certified factor below 1."""
+"""The largest step size with a certified factor below 1, or descent, and the best one."""
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
+import scipy
+
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.certify import Weights, best_decrease, chosen_potential
-from certibit.theory.certificates.factor_form import searched_potential
+from certibit.theory.certificates.certify import Weights, best_decrease, certify, chosen_potential
+from certibit.theory.certificates.forms import (
+    default_measure,
+    has_descent,
+    largest_constant,
+    searched_potential,
+)
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 
 MOST_DOUBLINGS = 40
 """How often a step size is doubled or halved at most."""
+
+ACCURACY = 1e-2
+"""Relative accuracy of step sizes of descents that are searched for."""
+
+_MOST_STEPS = 12
+"""How many step sizes are tried for the best one."""
 
 Works = Callable[[float], bool]
 
@@ -97,3 +111,77 @@ def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if works(middle) else (low, middle)
     return low, high
+
+
+def descent_limit(
+    method: Method,
+    name: str,
+    functions: FunctionClass,
+    accuracy: float = ACCURACY,
+    growth: float = 0.0,
+    psi: Potential | None = None,
+) -> float:
+    """Return the largest value of a step size with a certified descent, searched from its own.
+
+    NaN if none is found in 40 halvings, infinity if all are certified in 40 doublings. The values
+    with a descent are assumed to be an interval from 0. ``psi`` is tried beside all forms: f in it
+    may be at another point than the model.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass
+    >>> found = descent_limit(GD(gamma=1.0), "gamma", FunctionClass.nonconvex(2, L=1.0), 1e-3)
+    >>> round(found, 2)
+    2.0
+    """
+    change = steps_of(method, name)
+
+    def descends(step: float) -> bool:
+        with suppress(Refusal):
+            if has_descent(change(step), functions, growth=growth):
+                return True
+        return _constant(change(step), functions, psi, growth) > 0
+
+    low, high = limits(descends, getattr(method, name), accuracy)
+    return high if high == math.inf else low
+
+
+def _constant(
+    method: Method, functions: FunctionClass, psi: Potential | None, growth: float = 0.0
+) -> float:
+    """Return the certified c of a Psi; 0 if there is none."""
+    if psi is not None:
+        with suppress(Refusal):
+            measure = default_measure(functions).name
+            return certify(method, functions, psi, measure, growth=growth).c
+    return 0.0
+
+
+def best_step(
+    method: Method,
+    name: str,
+    functions: FunctionClass,
+    largest: float,
+    psi: Potential | None = None,
+) -> tuple[float, float]:
+    """Return a step size with a large c, and c; it is searched below the largest step."""
+    tried: dict[float, float] = {}
+    change = steps_of(method, name)
+
+    def lost(part: float) -> float:
+        step = float(part * largest)
+        found = [_constant(change(step), functions, psi)] if psi else []
+        with suppress(Refusal):
+            found.append(largest_constant(change(step), functions))
+        if not found:
+            return largest
+        tried[step] = max(found)
+        return -tried[step]
+
+    scipy.optimize.minimize_scalar(
+        lost,
+        bounds=(0.0, 1.0),
+        method="bounded",
+        options={"maxiter": _MOST_STEPS, "xatol": ACCURACY},
+    )
+    return max(tried.items(), key=lambda pair: pair[1], default=(math.nan, math.nan))

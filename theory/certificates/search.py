@@ -17,18 +17,22 @@ from certibit.data.problem import Constants
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
-from certibit.solvers.simulation.experiment import fitted_compressor
+from certibit.solvers.simulation.experiment import Experiment, fitted_compressor
 from certibit.solvers.total_bits import require_weight, total_bits
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import card_named, card_of
 from certibit.theory.certificates.certify import Weights, best_decrease, certify, chosen_potential
+from certibit.theory.certificates.forms import default_measure, fewest_rounds, largest_constant
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.orbits import StepCost, orbits
 
 APART = 0.2
 """Distance of the first points of a search, in logarithms."""
+
+_ACCURACY, _MOST_TRIES = 1e-2, 60
+"""Of a descent, the relative accuracy of the parameters, and how many are tried at most."""
 
 Objective = Literal["bits", "rounds", "gradients"]
 
@@ -47,20 +51,25 @@ class Optimum:
     ----------
     method, compressor
         The method, with the parameters that were found, and its compressor.
-    certificate : Certificate
-        The proof of its factor, in the unit of f in which mu = 1.
-    cost : Cost
-        Mean uplink bits per client, rounds and gradients per client to gain one decade in the
-        Lyapunov function, as certified.
-    before : Cost
-        The same for the best of the rules of theory, with its theorem's factor.
+    certificate : Proof
+        The proof of its factor, in the unit of f in which mu = 1, or of its descent.
+    cost : StepCost
+        As certified, mean uplink bits per client, rounds and gradients per client: of a factor, to
+        gain one decade in the Lyapunov function; of a descent, of T = 1/c iterations, so that times
+        Psi_0/eps it is that of a mean of M of at most eps, or of Psi_0/c from a known start.
+    before : StepCost
+        The same for the best of the rules of theory, with its theorem's factor; or, certified, for
+        the parameters that the search began with.
+    from_start : bool
+        Whether it is from the start of runs on a problem.
     """
 
     method: Method
     compressor: Compressor
-    certificate: Certificate
+    certificate: Proof
     cost: StepCost
     before: StepCost
+    from_start: bool = False
 
 
 def setting(n: int, mu: float, L: float, d: int, compressor: Compressor) -> Setting:
@@ -171,12 +180,12 @@ def optimise(
 
 def _first_certified(
     tried: Sequence[_Candidate], weights: Weights
-) -> tuple[Certificate, Method, Setting, dict[str, float]] | None:
+) -> tuple[Proof, Method, Setting, dict[str, float]] | None:
     """Return the first candidate whose decrease is proved, with its certificate."""
     for value, method, where, powers in tried:
         if math.isfinite(value):
             with suppress(Refusal):
-                certificate = certify(method, where, weights)
+                certificate = certify(method, where, weights=weights)
                 if certificate.decrease > 0:
                     return certificate, method, where, powers
     return None
@@ -198,6 +207,85 @@ def _promise(method: Method, where: Setting) -> StepCost:
     theorem = card_of(method).best_theorem(method, where)
     _, cost = orbits(method, where.n, where.d, where.compressor)
     return per_decade(cost, 1 - theorem.rate(method, where) if theorem else 0.0)
+
+
+@one_thread()
+def cheapest_descent(
+    start: Method,
+    where: Setting,
+    functions: FunctionClass,
+    objective: Objective = "bits",
+    *,
+    downlink: float = 0.0,
+    tries: int = _MOST_TRIES,
+    begin: Experiment[Any] | None = None,
+) -> Optimum:
+    """Return the parameters with the least certified cost that a search finds, from a start.
+
+    It is never more than that of the start, and not proved to be the global minimum.
+
+    Parameters
+    ----------
+    objective : "bits", "rounds" or "gradients"
+        What is minimised, per client: uplink bits + ``downlink`` times bits received, ...
+    tries : int
+        The largest number of parameters that are tried.
+    begin : Experiment, optional
+        The method on a problem: the cost is then that from the start of its runs, with the form
+        that has nearly the least Psi_0/c.
+
+    Raises
+    ------
+    Refusal
+        If no descent is certified at the start, or gradients are stochastic.
+
+    Examples
+    --------
+    >>> from certibit import GD, METHODS, FunctionClass, cheapest_descent
+    >>> from certibit.theory.certificates.summary import class_setting
+    >>> where = class_setting(GD, 3, None, None, None, 10)
+    >>> found = cheapest_descent(GD(gamma=0.5), where, FunctionClass.of(where), "rounds")
+    >>> 1.1 < found.method.gamma < 1.2
+    True
+    """
+
+    def spent(method: Method, iterations: float) -> StepCost:
+        _, cost = orbits(method, where.n, where.d, where.compressor)
+        return StepCost(**{name: value * iterations for name, value in asdict(cost).items()})
+
+    def iterations(method: Method) -> float:
+        if begin is not None:
+            return fewest_rounds(method, functions, replace(begin, method=method))
+        c = largest_constant(method, functions)
+        return 1 / c if c > 0 else math.inf
+
+    def price(method: Method) -> float:
+        with suppress(Refusal):
+            return math.log(objective_value(spent(method, iterations(method)), objective, downlink))
+        return math.inf
+
+    if functions.noise is not None and objective == "gradients":
+        raise Refusal(
+            "gradients of samples and exact ones are not alike; minimise bits or rounds, or leave "
+            "noise out"
+        )
+    measure = default_measure(functions).name
+    first = certify(start, functions, measure=measure)
+    if first.spent > 0:
+        raise Refusal(
+            "with stochastic gradients, or clients that differ, a cost depends on how much; leave "
+            "noise and zeta out"
+        )
+    if first.c <= 0:
+        raise Refusal(f"no descent is certified for {start}; begin with a smaller step size")
+    method, least = best_parameters(start, price, tries, _ACCURACY)
+    if not least < price(start):
+        method = start
+    there = None if begin is None else replace(begin, method=method)
+    proof = certify(method, functions, measure=measure, begin=there)
+    cost, before = (spent(one, iterations(one)) for one in (method, start))
+    sent = where.compressor
+    return Optimum(proof.method, sent, proof, cost, before, begin is not None)
 
 
 def best_parameters(

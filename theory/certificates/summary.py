@@ -1,11 +1,12 @@
-"""The certificate of one method beside its theorems, its worst case and its largest step size."""
+"""The proof about one method beside its theorems, its worst case and its largest step size."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.numbers import require_possible_kappa
-from certibit.data.problems.quadratic import Quadratic
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
@@ -13,16 +14,26 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
+from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import Weights, certify
-from certibit.theory.certificates.largest_step import largest_step, steps_of
+from certibit.theory.certificates.forms import default_measure, noise_frontier
+from certibit.theory.certificates.largest_step import (
+    ACCURACY,
+    best_step,
+    descent_limit,
+    largest_step,
+    steps_of,
+)
 from certibit.theory.certificates.search import setting
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
+from certibit.theory.theorem import DescentPromise, RunTheorem, Theorem
+from certibit.theory.worlds.opaque.exact_numbers import fraction
 from certibit.theory.worlds.probing import OneStep
 
 TIGHT = 1e-4
@@ -34,56 +45,45 @@ CONTRADICTION = 1e-7
 ROUNDING = 1e-13
 """Rounding error of a decrease that is computed as 1 minus a factor."""
 
+_ROUNDED = 1e-9
+"""Part of a published c that is left to rounding where the smallest e is looked for."""
+
 MOST_CLIENTS = 10**6
 """The symbolic step has an entry for each client: so many clients take a second."""
 
-_WORST_CASE, _DIVERGENCE = (
-    f"certibit.theory.certificates.{name}" for name in ("worst_instance", "divergence")
-)
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """A problem on which a run of the method, started at x = 0, diverges.
-
-    Attributes
-    ----------
-    problem, compressor
-        The problem and the compressor of the run.
-    growth : float
-        Last over first f - f*; infinity where it was no longer finite.
-    iterations : int
-        The number of iterations of the run.
-    """
-
-    problem: Quadratic
-    compressor: Compressor | None
-    growth: float
-    iterations: int
+_WORST_CASE = "certibit.theory.certificates.worst_instance"
 
 
 @dataclass(frozen=True)
 class Account:
-    """The published and the certified factor of a method, with worst case and largest step size.
+    """What is published and what is certified of a method, with worst case and step sizes.
 
     Attributes
     ----------
     method, setting
         The method with its parameters, and its setting.
     title : str or None
-        The theorem with the best factor of those that apply.
-    published : float
-        Its 1 - factor, NaN if none applies.
-    certificate : Certificate
-        The proof of the certified factor.
+        The theorem with the best factor, or the largest c, of those that apply.
+    published, noise, unlike : float
+        Its c, e and e', NaN if none applies; of a factor c is 1 - factor. Where Psi is at most
+        |x - x*|^2 at the state at rest about x, times the factor that makes its Psi so.
+    certificate : Proof
+        The proof of what is certified.
+    stated : Proof or None
+        The best proof of a descent with the Psi of the theorem; None without one, and of a factor.
     step_name : str or None
         The parameter that is the step size.
     largest_step : float
-        The largest step size with a certified factor below 1, the other parameters as they are;
-        NaN where none is found.
+        The largest step size with a certified factor below 1, or descent, the other parameters as
+        they are; NaN where none is found.
+    best_step, best : float
+        Of a descent without noise, the step size with the largest certified c that was found, and
+        this c; else NaN.
+    frontier : tuple of DescentPromise or Proof
+        With stochastic gradients, the smallest e for parts of the largest c; of a factor, for c.
     attained : OneStep or None
-        One exact step of the method on the worst case; None if there are too many outcomes, or if
-        no quadratic is the worst case.
+        Of a factor, one exact step of the method on the worst case; None if there are too many
+        outcomes, or if no quadratic is the worst case.
     divergence : Divergence or None
         A problem on which a run diverges, if the factor is at least 1 and one is found.
     unattained : str
@@ -96,11 +96,17 @@ class Account:
     setting: Setting
     title: str | None
     published: float
-    certificate: Certificate
-    step_name: str | None
-    largest_step: float
-    attained: OneStep | None
-    divergence: Divergence | None
+    noise: float
+    unlike: float
+    certificate: Proof
+    stated: Proof | None = None
+    step_name: str | None = None
+    largest_step: float = math.nan
+    best_step: float = math.nan
+    best: float = math.nan
+    frontier: tuple[DescentPromise | Proof, ...] = ()
+    attained: OneStep | None = None
+    divergence: Any = None
     unattained: str = ""
     untried: str = ""
 
@@ -126,13 +132,17 @@ class Account:
 
     @property
     def looseness(self) -> float:
-        """How many times faster the proved rate is: ratio of the decreases, NaN without one."""
-        return self.decrease / self.published
+        """How many times larger the proved c is than the published, NaN without a theorem."""
+        return self.certificate.c / self.published
 
     @property
     def verdict(self) -> str:
-        """The theorem beside the certificate, in words: tight, or loose by which factor."""
-        return verdict(self.published, self.decrease)
+        """In words: tight, loose by which factor, or what else; of 1/(e + zeta^2 e') if that is."""
+        stated = self.noise + self.certificate.functions.zeta**2 * self.unlike
+        proved = float(fraction(self.certificate.spent))
+        if stated > 0 and proved > 0:
+            return verdict(1 / stated, 1 / proved)
+        return verdict(self.published, self.certificate.c)
 
 
 def verdict(published: float, certified: float) -> str:
@@ -199,75 +209,134 @@ def account(
     *,
     search: bool = False,
     functions: FunctionClass | None = None,
+    growth: float = 0.0,
 ) -> Account:
-    """Certify a method, compare with its theorems, and draw the worst case.
+    """Certify a method, compare with its theorems, and search for step sizes and a worst case.
 
-    With ``search``, or without a theorem, the potential is searched for; so it is where no theorem
-    applies and nothing is proved with the potential of the first. The functions are by
-    default those of the setting with the largest L_i for all clients.
+    Over strongly convex functions it is about a factor, else about a descent. The potential of a
+    factor is searched for with ``search``, without a theorem, and where no theorem applies and
+    nothing is proved with the potential of the first. Psi of a descent may grow by a part
+    ``growth`` of itself, which theorems of cards do not use. The functions are by default those of
+    the setting with the largest L_i for all clients.
 
     Raises
     ------
     Refusal
-        If the method cannot be certified.
+        If the method cannot be certified, or no descent is proved.
     ContradictionError
         If an exact step of the class is worse than what was proved.
     """
     functions = functions or FunctionClass.of(where)
-    theorem, given, cut = card.best_theorem(method, where), method, card.cut(method)
-    stated: Potential | None = theorem or card.potential(method, where)
+    if functions.mu > 0:
+        return _of_factor(card, method, where, weights, functions, search=search)
+    return _of_descent(card, method, where, functions, growth)
+
+
+def _of_factor(
+    card: Card,
+    method: Method,
+    where: Setting,
+    weights: Weights,
+    functions: FunctionClass,
+    *,
+    search: bool,
+) -> Account:
+    """Certify a factor, with an e where gradients are stochastic."""
+    noisy = functions.has_variance
+    known, theorem = _theorems_of_factor(card, method, where, functions)
+    given, cut = method, None if noisy else card.cut(method)
+    stated: Potential | None = theorem or next(iter(known), None)
     if cut is not None:
         method, stated = cut
-    certificate: Certificate | None = None
+    promise = theorem.promise(given, where) if theorem else None
+    least = (1 - promise.factor) * (1 - _ROUNDED) if promise and promise.e and noisy else None
+    certificate: Proof | None = None
     if not search and stated is not None:
         try:
-            certificate = certify(method, functions, weights, potential=stated)
+            certificate = certify(
+                method, functions, stated, "potential", weights=weights, least=least
+            )
         except Refusal:
             if theorem is not None or cut is not None:
                 raise
     if certificate is None:
         stated, weights = None, "fixed"
-        certificate = certify(given, functions, potential="search")
-    potential = certificate.potential
-    proved = Reweighted(potential, certificate.weights)
+        certificate = certify(given, functions, "search", "potential")
     run = method if certificate.region is None else given
-    worst, diverging, attained = extension(_WORST_CASE), extension(_DIVERGENCE), None
-    unattained = (
-        "this certificate holds in a region only, and no worst case is drawn that stays in it"
-    )
-    if worst is None:
-        unattained = "this copy of certibit has no worst cases"
-    elif run is method:
-        try:
-            attained, unattained = worst.worst_instance(method, functions, proved).step(), ""
-        except Refusal as refusal:
-            unattained = str(refusal)
-    _require_room(method, attained, certificate.factor)
     limit = math.nan
     if (name := card.step_size) is not None:
-        start = float(getattr(method, name))
-        change = steps_of(method, name)
-        accuracy = 1e-4 if stated else 1e-3  # one that is searched for is so at each step size
-        limit = largest_step(change, functions, start, weights, accuracy, stated or "search")
-    diverged, untried = None, "" if diverging else "this copy of certibit tries no runs"
-    if diverging and certificate.decrease <= 0:
-        try:
-            diverged = diverging.divergence(run, functions, proved)
-        except Refusal as refusal:
-            untried = str(refusal)
+        accuracy = ACCURACY if noisy else 1e-4 if stated else 1e-3  # a search is one at each step
+        limit = largest_step(
+            steps_of(method, name),
+            functions,
+            float(getattr(method, name)),
+            weights,
+            accuracy,
+            stated or "search",
+        )
     return Account(
         given,
         where,
         theorem.title if theorem else None,
-        1 - theorem.rate(given, where) if theorem else math.nan,
+        1 - promise.factor if promise else math.nan,
+        promise.e if promise else math.nan,
+        0.0,
         certificate,
-        name,
-        limit,
-        attained,
-        diverged,
-        unattained,
-        untried,
+        step_name=name,
+        largest_step=limit,
+        frontier=(certificate,) if certificate.e else (),
+        **({} if noisy else _worst_case(method, run, certificate)),
     )
+
+
+def _theorems_of_factor(
+    card: Card, method: Method, where: Setting, functions: FunctionClass
+) -> tuple[Sequence[Theorem], Theorem | None]:
+    """Return the theorems whose Psi may be taken, and the best of those that apply."""
+    noise = functions.noise
+    if noise is None:
+        first = card.potential(method, where)
+        return (first,) if first else (), card.best_theorem(method, where)
+    at_solution = noise.expected is not None
+    known = [
+        one
+        for one in card.about("potential")
+        if one.noise_at_solution == at_solution or not card.method.needs.samples
+    ]
+    held = [
+        one for one in known if not one.unmet(method, where) and one.allows_noise(method, where)
+    ]
+    return known, min(held, key=lambda one: one.rate(method, where), default=None)
+
+
+def _worst_case(method: Method, run: Method, certificate: Proof) -> dict[str, Any]:
+    """Return an exact step on the worst case and a run that diverges, or why there is none."""
+    functions = certificate.functions
+    proved = Reweighted(certificate.potential, certificate.weights)
+    exact, attained, diverged = extension(_WORST_CASE), None, None
+    unattained = (
+        "this certificate holds in a region only, and no worst case is drawn that stays in it"
+    )
+    if exact is None:
+        unattained = "this copy of certibit has no worst cases"
+    elif run is method:
+        try:
+            attained, unattained = exact.worst_instance(method, functions, proved).step(), ""
+        except Refusal as refusal:
+            unattained = str(refusal)
+    _require_room(method, attained, certificate.factor)
+    untried = "" if exact else "this copy of certibit tries no runs"
+    if exact and certificate.c <= 0:
+        try:
+            diverged = exact.divergence(run, functions, proved)
+        except Refusal as refusal:
+            untried = str(refusal)
+    return {
+        "attained": attained,
+        "divergence": diverged,
+        "unattained": unattained,
+        "untried": untried,
+    }
 
 
 def _require_room(method: Method, attained: OneStep | None, factor: float) -> None:
@@ -277,3 +346,100 @@ def _require_room(method: Method, attained: OneStep | None, factor: float) -> No
             f"one exact step of {method.name} attains the factor {worst:.8g}, and the "
             f"certificate says that it is at most {factor:.8g}"
         )
+
+
+@dataclass(frozen=True)
+class StatedDescent:
+    """The theorem with the largest c of those that apply to a method.
+
+    Attributes
+    ----------
+    theorem : Theorem
+        It.
+    certificate : Proof
+        The best certificate with its Psi.
+    c, e, unlike : float
+        What it states, before M, sigma^2 and zeta^2; where functions have a solution, times the
+        factor with which its Psi is at most |x - x*|^2 at the state at rest about x.
+    least : float or None
+        The c of which the smallest e is certified, where gradients are stochastic.
+    """
+
+    theorem: Theorem
+    certificate: Proof
+    c: float
+    e: float
+    least: float | None
+    unlike: float = 0.0
+
+
+def stated_descent(
+    card: Card, method: Method, where: Setting, functions: FunctionClass
+) -> StatedDescent | None:
+    """Return the strongest theorem of a card about a descent over a class; None if none applies.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified with its Psi.
+    """
+    noise = functions.noise
+    stated = card.about("gap" if functions.has_solution else "squared_gradient")
+    if noise and (noise.relative or noise.gap or noise.expected):  # that no theorem knows
+        return None
+    unlike = [one for one in functions.assumptions if isinstance(one, BoundedDissimilarity)]
+    zeta = min((one.zeta for one in unlike if one.B <= 1), default=math.inf)
+    held = [
+        one
+        for one in stated
+        if not isinstance(one, RunTheorem)
+        and not one.unmet(method, where)
+        and (noise is None or one.allows_noise(method, where))
+    ]
+    if not held:
+        return None
+    theorem = max(held, key=lambda one: one.descent(method, where))
+    promise = theorem.promise(method, where)
+    c, e = promise.c, promise.e if noise or not functions.has_variance else 0.0
+    if promise.dissimilarity and math.isinf(zeta):  # clients may differ by any zeta
+        return None
+    apart = promise.dissimilarity * (zeta / functions.zeta) ** 2 if promise.dissimilarity else 0.0
+    least = c * (1 - _ROUNDED) if functions.has_variance else None
+    measure = default_measure(functions).name
+    proof = certify(method, functions, theorem, measure, least=least)
+    scale = float(proof.scale)
+    return StatedDescent(theorem, proof, scale * c, scale * e, least, scale * apart)
+
+
+def _of_descent(
+    card: Card, method: Method, where: Setting, functions: FunctionClass, growth: float
+) -> Account:
+    """Certify a descent, with the Psi of its theorem or the best form, whichever proves more."""
+    told = stated_descent(card, method, where, functions)
+    stated, least = (told.certificate, told.least) if told else (None, None)
+    try:
+        proof = certify(method, functions, least=least, growth=growth)
+    except Refusal:
+        if stated is None:
+            raise
+        proof = stated
+    if stated is not None and (stated.spent, -stated.c) < (proof.spent, -proof.c):
+        proof = stated
+    name, psi = card.step_size, told.theorem if told and proof is stated else None
+    largest, best = math.nan, (math.nan, math.nan)
+    if name is not None:
+        largest = descent_limit(method, name, functions, growth=growth, psi=psi)
+        if math.isfinite(largest) and not proof.spent:
+            best = best_step(method, name, functions, largest, psi)
+    return Account(
+        method,
+        where,
+        told.theorem.title if told else None,
+        *((told.c, told.e, told.unlike) if told else (math.nan,) * 3),
+        proof,
+        stated,
+        name,
+        largest,
+        *best,
+        noise_frontier(method, functions, growth=growth) if functions.has_variance else (),
+    )

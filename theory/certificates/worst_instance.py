@@ -13,6 +13,7 @@ A server's compressor of U(omega) is a rand-k, which has this variance at every 
 B(alpha) is the linear contraction with the error of the dual.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
@@ -28,6 +29,8 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK, rand_k_of
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment, fitted_view
 from certibit.solvers.state import each
 from certibit.theory.certificates.certify import certify, chosen_potential
@@ -66,6 +69,12 @@ MOST_OUTCOMES = 500
 
 VALID = 1e-6
 """Relative size below which an invariant counts as 0."""
+
+_GROWTH = 1e3
+"""A run has diverged when f - f* exceeds its first value by this factor."""
+
+_LONGEST_RUN = 20_000
+"""Most iterations of a run; a run that takes so many has not diverged."""
 
 
 @dataclass(frozen=True)
@@ -174,17 +183,18 @@ def worst_instance(
         )
     if functions.n**2 > MOST_NUMBERS:
         raise Refusal(f"the worst case for n = {functions.n} is too large; take fewer clients")
+    functions.require_solution()
     if potential is None:
         potential, weights = chosen_potential(method, functions)
         if weights == "free":
-            best = certify(method, functions, weights, potential=potential)
+            best = certify(method, functions, potential, "potential", weights=weights)
             potential = Reweighted(potential, best.weights)
     step, decrease, (equal, *apart) = _worst_vectors(method, functions, potential)
     left = [one.count - 1 for one in functions.kinds]
     pairs = list(zip(apart, left, strict=True))
     vectors = (equal, *(part / max(count, 1) ** 0.5 for part, count in pairs))
     size = equal.shape[1] + sum(count * part.shape[1] for part, count in pairs)
-    sent, d = fitting_compressor(method, functions, size + 1)
+    sent, d = _fitting_compressor(method, functions, size + 1)
     sent, d = _both_ways(method, functions, step, vectors, sent, d)
     if d > LARGEST_SIZE:
         raise Refusal(
@@ -201,7 +211,7 @@ def worst_instance(
                 f"the average of the quadratics that are drawn is {steepest:.6g}-smooth, and not "
                 f"{functions.L_f:.6g}-smooth as it should be"
             )
-    problem = posed_problem(method, functions, matrices, "worst case", seed)
+    problem = _posed_problem(method, functions, matrices, "worst case", seed)
     return WorstInstance(
         method,
         problem,
@@ -287,7 +297,7 @@ def _hessians(functions: FunctionClass, step: SymbolicStep, vectors: Blocks) -> 
     return np.concatenate(found)
 
 
-def posed_problem(
+def _posed_problem(
     method: Method, functions: FunctionClass, matrices: Matrix, name: str, seed: int
 ) -> Quadratic:
     """Make the problem whose f_i, in the view that the method solves, have given matrices."""
@@ -299,7 +309,7 @@ def posed_problem(
     return Quadratic.from_arrays(shifted, centres, name=f"{name}@{functions.n}", seed=seed)
 
 
-def fitting_compressor(
+def _fitting_compressor(
     method: Method, functions: FunctionClass, size: int
 ) -> tuple[Compressor | None, int]:
     """Return a rand-k with the class's omega on at least so many features."""
@@ -325,7 +335,7 @@ def _both_ways(
     if method.needs.downlink == "unbiased" and functions.omega_down:
         down, period = rand_k_of(functions.omega_down)
         while d % period:
-            up, d = fitting_compressor(method, functions, d + 1)
+            up, d = _fitting_compressor(method, functions, d + 1)
         return TwoWay(up or Identity(), RandK(down.k * d // period)), d
     if method.needs.downlink == "contractive" and functions.alpha_down not in {None, 1}:
         v, e = np.zeros(d), np.zeros(d)
@@ -357,3 +367,84 @@ def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Bloc
         return x + moved[:, :, None]
 
     return each(deviate, fixed_point(method, view))
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A problem on which a run of the method, started at x = 0, diverges.
+
+    Attributes
+    ----------
+    problem, compressor
+        The problem and the compressor of the run.
+    growth : float
+        Last over first f - f*; infinity where it was no longer finite.
+    iterations : int
+        The number of iterations of the run.
+    """
+
+    problem: Quadratic
+    compressor: Compressor | None
+    growth: float
+    iterations: int
+
+
+def divergence(
+    method: Method, functions: FunctionClass, potential: Potential | None = None, seed: int = 0
+) -> Divergence | None:
+    """Run a method on the worst case of the programme and on extreme quadratics until it diverges.
+
+    Returns None if no run diverges; a factor above 1 does not imply divergence. The server
+    broadcasts uncompressed vectors, which belong to every class.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass, divergence
+    >>> found = divergence(GD(gamma=0.3), FunctionClass(n=3, mu=1, L=10))
+    >>> found.growth > 1e6
+    True
+    """
+    if len({(one.omega, one.alpha) for one in functions.kinds}) > 1:
+        raise Refusal(
+            "no run is tried for clients whose compressors differ; give all the same omega or alpha"
+        )
+    for problem, sent in _candidates(method, functions, potential, seed):
+        for iterations in (_LONGEST_RUN // 20, _LONGEST_RUN):
+            with np.errstate(all="ignore"):
+                trace = simulate(
+                    Experiment.of(method, problem, sent),
+                    seeds=(seed,),
+                    budget=Budget(iterations=iterations),
+                    record=Record(ratio=1.1),
+                )
+            gaps = trace.columns["gap"]
+            growth = float(gaps[-1] / gaps[0]) if np.isfinite(gaps[-1]) else np.inf
+            if trace.ending[0] == "diverged" or growth > _GROWTH:
+                done = int(trace.columns["iteration"][-1])
+                return Divergence(problem, sent, growth, done)
+            if growth < 1:
+                break
+    return None
+
+
+def _candidates(
+    method: Method, functions: FunctionClass, potential: Potential | None, seed: int
+) -> Iterator[tuple[Quadratic, Compressor | None]]:
+    """Yield the worst case of one step, then problems whose curvatures are mu and L_i only."""
+    try:
+        worst = worst_instance(method, functions, potential, seed)
+        yield worst.problem, worst.compressor
+    except Refusal:
+        pass
+    sent, d = _fitting_compressor(method, functions, 3)
+    bounds = np.array([functions.curvature(kind) for kind in functions.kind_of_client])
+    ends = bounds[:, 1:], bounds[:, :1]
+    clients, features = np.arange(functions.n)[:, None], np.arange(d)[None, :]
+    for steep in (
+        (features == 0) + 0 * clients > 0,
+        (clients + features) % 2 == 0,
+        (clients == 0) & (features == 0),
+    ):
+        curvatures = np.where(steep, *ends)
+        matrices = curvatures[:, :, None] * np.eye(d)
+        yield _posed_problem(method, functions, matrices, "extreme", seed), sent

@@ -14,10 +14,11 @@ from typing import Any
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
-from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.premises import Premises
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor, written
+from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 ROUNDING = 1e-9
@@ -36,7 +37,7 @@ class Chain:
 
     Attributes
     ----------
-    links : tuple of Certificate
+    links : tuple of Proof
         The certificates in order; the weights of Psi+ in each are those of Psi in the next.
     counts : tuple of int
         The number of steps of each; more than one only if it does not change its potential.
@@ -51,7 +52,7 @@ class Chain:
     E[Psi after 5 steps] <= (1 - 0.1899)^5 Psi
     """
 
-    links: tuple[Certificate, ...]
+    links: tuple[Proof, ...]
     counts: tuple[int, ...]
     proviso: str = ""
 
@@ -115,22 +116,26 @@ class Chain:
             f"and those of Psi with {first.weights}"
         )
 
-    def verify(self) -> float:
-        """Return the proven factor; infinity if it is none.
+    def verify(self) -> bool:
+        """Return whether the factor is proved.
 
         Every link is verified anew, and fits the next; the first and the last potential are at
         least 0.
         """
         if any(type(count) is not int or count < 1 for count in self.counts):
-            return math.inf
+            return False
         fits = all(_keeps(link) for link, n in zip(self.links, self.counts, strict=True) if n > 1)
         fits &= all(_fit(one, other) for one, other in pairwise(self.links))
         fits &= all(link.exact <= 1 for link in self.links)
-        (before, _), (now, after) = (self.links[k].exact_weights for k in (0, -1))
-        fits = fits and all(map(_holds, self.links))
-        for link, weights in ((self.links[0], before), (self.links[-1], after or now)):
-            fits = fits and (link.with_noises or link.step.psi(weights)[0].is_positive)
-        return self.factor if fits else math.inf
+        fits = fits and all(
+            link.holds_for(*link.step_and_start, linked=True) for link in self.links
+        )
+        first, last = self.links[0], self.links[-1]
+        for link, weights in ((first, first.weights), (last, last.following or ())):
+            if fits and link.following is not None:  # others prove Psi >= 0 themselves
+                step, _ = link.step_and_start
+                fits = step.psi(list(map(rational, weights)))[0].is_positive
+        return fits
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
@@ -139,11 +144,11 @@ class Chain:
         )
 
 
-def _holds(link: Certificate) -> bool:
-    return link.holds_for(link.step, linked=True)
+def _holds(link: Proof) -> bool:
+    return link.holds_for(*link.step_and_start, linked=True)
 
 
-def _log_factor(link: Certificate) -> float:
+def _log_factor(link: Proof) -> float:
     """Return the logarithm of 1 - decrease, without rounding 1 - decrease where it is tiny."""
     left = 1 - link.exact
     if link.decrease < FAST:
@@ -151,12 +156,12 @@ def _log_factor(link: Certificate) -> float:
     return math.log(left) if left > 0 else -math.inf
 
 
-def _keeps(link: Certificate) -> bool:
+def _keeps(link: Proof) -> bool:
     """Whether the potential is the same after the step."""
     return link.following in {None, link.weights}
 
 
-def _fit(link: Certificate, following: Certificate) -> bool:
+def _fit(link: Proof, following: Proof) -> bool:
     """Whether the second link begins where the first ends; parameters may change."""
     same = (type(link.method), link.functions, link.potential) == (
         type(following.method),

@@ -20,7 +20,7 @@ from certibit.theory.checks.method.promise import (
 )
 from certibit.theory.checks.method.round_cost import round_cost
 from certibit.theory.potential import LocalPotential
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import ContractionPromise, Theorem
@@ -61,7 +61,7 @@ class PromisedBits:
 def promised_bits(
     experiment: ConvexExperiment,
     theorem: Theorem | None,
-    once: Certificate,
+    once: Proof,
     target: float,
     downlink: float = 0.0,
 ) -> PromisedBits:
@@ -90,7 +90,7 @@ def promised_bits(
     )
 
 
-def promise_by(once: Certificate, experiment: ConvexExperiment) -> Promise:
+def promise_by(once: Proof, experiment: ConvexExperiment) -> Promise:
     """Evaluate what a certificate promises, where it holds in a region from a start inside."""
     theorem, region = CertifiedTheorem(once), once.region
     if region is None or not isinstance(once.potential, LocalPotential):
@@ -109,7 +109,7 @@ def promise_by(once: Certificate, experiment: ConvexExperiment) -> Promise:
 
 
 def steps_by_chain(
-    once: Certificate, experiment: ConvexExperiment, target: float, guess: Promise
+    once: Proof, experiment: ConvexExperiment, target: float, guess: Promise
 ) -> float:
     """Return the fewest steps after which a chain of certificates proves the target.
 

@@ -43,8 +43,8 @@ from certibit.theory.theorem import RunTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
-_DESCENTS = "certibit.theory.descent.certified_descent"
-_CERTIFICATES = "certibit.theory.descent.certified_promise"
+_DESCENTS = "certibit.theory.certificates.certified_theorem"
+_CERTIFICATES = "certibit.theory.certificates.certified_promise"
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ from certibit.theory.contradiction import ContradictionError
 from certibit.theory.exact.second_moments import SecondMoments
 from certibit.theory.exact.spectral_radius import spectral_radius
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.numbers.measured_moments import measured_moments
 from certibit.theory.worlds.numbers.worst_states import ErrorLaw
@@ -100,7 +100,7 @@ def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     return 1 - max(one.factor for one in long_runs(method, functions))
 
 
-def limit_of_potentials(certificate: Certificate) -> tuple[float, float] | None:
+def limit_of_potentials(certificate: Proof) -> tuple[float, float] | None:
     """Return decreases that are attained on quadratics, of a part and of all, or None.
 
     The first is that of the part of the state that the Lyapunov function of the certificate

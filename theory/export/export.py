@@ -5,11 +5,10 @@ from pathlib import Path
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
-from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.export.proof_file import proof_file
 from certibit.theory.export.rocq_proof import rocq_proof
 from certibit.theory.export.step_in_file import sealed
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 
 
 def require_file_name(path: Path) -> None:
@@ -28,7 +27,7 @@ def require_file_name(path: Path) -> None:
         )
 
 
-def write_certificate(proof: Certificate | DescentCertificate, path: Path) -> None:
+def write_certificate(proof: Proof, path: Path) -> None:
     """Write a proof for the kernel of Rocq if the name ends in ``.v``, and else as JSON.
 
     The JSON is for ``docs/check_proof.py``; its numbers are fractions in strings.

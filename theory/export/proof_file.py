@@ -15,7 +15,6 @@ from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
 from certibit.theory.assumptions.similarity import Similarity
-from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.export.step_in_file import (
     evaluations_of,
     free_unknowns,
@@ -28,12 +27,11 @@ from certibit.theory.export.step_in_file import (
     written_vector,
 )
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.descent import Descent
-from certibit.theory.proofs.measure import Measure
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.proofs.start import NONE, Start, step_and_start
+from certibit.theory.proofs.start import NO_GROWTH, Start
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
 from certibit.theory.worlds.symbolic.frames import same_point
@@ -52,35 +50,30 @@ KNOWN = (
 """The assumptions that the file has words for, each by its first constant."""
 
 
-Parts = tuple[RationalStep, Start | None, Descent, Measure]
-"""The step of a proof, its start, what is proved in the numbers of a programme, and M."""
+def parts_of(proof: Proof, *, grown: bool = False) -> tuple[RationalStep, Start | None, Descent]:
+    """Return the step of a proof, its start, and what is proved in the numbers of a programme.
 
-
-def parts_of(proof: Certificate | DescentCertificate, *, grown: bool = False) -> Parts:
-    """Return the parts of a proof; with ``grown`` E[Psi+] is given less the growth of Psi.
+    With ``grown`` E[Psi+] is given less the growth of Psi.
 
     Raises
     ------
     Refusal
         If Psi after the step is another function.
     """
-    if isinstance(proof, DescentCertificate):
-        growth = proof.growth if grown else NONE
-        step, start = step_and_start(
-            proof.method, proof.functions, proof.potential, proof.measure, growth
-        )
-        return step, start, proof.descent, proof.measure
     if proof.following not in {None, proof.weights}:
         raise Refusal(
             f"this link of a chain ends with other weights {proof.following} than {proof.weights}, "
             "and a file is about one Psi; export the certificate of one step"
         )
-    step = proof.step
-    now, _ = step.psi(proof.exact_weights[0])
-    return replace(step, measured=(now,)), None, proof.descent(step), Measure("potential")
+    alone = replace(proof, following=None, growth=proof.growth if grown else NO_GROWTH)
+    step, start = alone.step_and_start
+    descent = alone.descent(step)
+    if proof.measure.contracts:
+        step = replace(step, measured=step.psi(descent.weights)[:1])
+    return step, start, descent
 
 
-def proof_file(proof: Certificate | DescentCertificate) -> dict[str, Any]:
+def proof_file(proof: Proof) -> dict[str, Any]:
     """Return what stands in the file of a proof.
 
     Raises
@@ -89,7 +82,7 @@ def proof_file(proof: Certificate | DescentCertificate) -> dict[str, Any]:
         If the file has no words for an assumption or a step, or Psi after the step is another
         function.
     """
-    whole, start, descent, measure = parts_of(proof)
+    whole, start, descent = parts_of(proof)
     writer = _Writer(whole)
     step, functions = whole.symbols, proof.functions
     now, after = whole.psi(descent.weights)
@@ -105,8 +98,8 @@ def proof_file(proof: Certificate | DescentCertificate) -> dict[str, Any]:
         "c": str(descent.c),
         "e": str(descent.e),
         "d": str(descent.dissimilarity),
-        "growth": str(getattr(proof, "growth", NONE)),
-        "measure": writer.measure(measure.name),
+        "growth": str(proof.growth),
+        "measure": writer.measure(proof.measure.name),
         "inequalities": writer.inequalities(descent.multipliers),
         "equalities": [writer.equality(name, u) for name, u in descent.free.items() if u],
         "below": writer.inequalities(descent.below),

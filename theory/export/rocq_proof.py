@@ -4,7 +4,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certibit.theory.descent.descent_certificate import DescentCertificate
 from certibit.theory.export.proof_file import parts_of, proof_file
 from certibit.theory.export.rocq_words import (
     DEEPER,
@@ -18,7 +17,7 @@ from certibit.theory.export.rocq_words import (
     rocq_squares,
     rocq_text,
 )
-from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.proof import Proof
 
 THEORY = Path(__file__).with_name("proofs.v")
 """What all proofs have in common: what they claim, and why what is checked proves it."""
@@ -51,7 +50,7 @@ ASSUMPTIONS = {
 """The facts of messages and of assumptions."""
 
 
-def rocq_proof(proof: Certificate | DescentCertificate) -> str:
+def rocq_proof(proof: Proof) -> str:
     """Return a proof as a file that ``coqc`` or ``rocq compile`` accepts.
 
     It stands alone: first what the theorems say and assume, then the data, then the proof, which is
@@ -63,7 +62,7 @@ def rocq_proof(proof: Certificate | DescentCertificate) -> str:
         If the file has no words for an assumption or a step.
     """
     written = proof_file(proof)
-    step, start, descent, _ = parts_of(proof, grown=True)
+    step, start, descent = parts_of(proof, grown=True)
     left = [*map(rocq_squares, descent.left(step, start)), "[]"]
     words = _Words(written["proof"])
     file = words.file

@@ -145,7 +145,7 @@ def certified(offer: Offer, target: float) -> Offer:
     setting = Setting.at(offer.experiment)
     method = offer.experiment.method
     try:
-        proved = certify(method, FunctionClass.of(setting), "free")
+        proved = certify(method, FunctionClass.of(setting), weights="free")
         promised = promise(CertifiedTheorem(proved), offer.experiment)
     except (Refusal, ArithmeticError) as reason:
         if "install" in str(reason):

@@ -35,6 +35,10 @@ class Descent:
         e', the coefficient of zeta^2, 0 where clients do not differ by zeta.
     bound : float
         An upper bound on c for any multipliers, and any free weights within the limit.
+    positive : bool
+        Whether Psi >= 0 is proved, too.
+    following : tuple of rational, optional
+        The weights of the terms of Psi+, where they are others.
     """
 
     c: Rational
@@ -47,6 +51,7 @@ class Descent:
     dissimilarity: Rational = ZERO
     bound: float = float("inf")
     positive: bool = True
+    following: tuple[Rational, ...] | None = None
 
     def spent(self, functions: FunctionClass) -> Rational:
         """Return e + zeta^2 e', the least of which is looked for."""
@@ -65,7 +70,7 @@ class Descent:
 
     def left(self, step: RationalStep, start: Start | None = None) -> list[RationalForm]:
         """Return what multiples of the inequalities leave: of the descent, Psi and the start."""
-        now, after = step.psi(self.weights)
+        now, after = step.psi(self.weights, self.following)
         measure = combination([fmpq(1)] * len(step.measured), step.measured)
         left = now.plus(fmpq(-1), after).plus(-self.c, measure)
         spent = {"sigma^2": self.e, "zeta^2": self.dissimilarity}

@@ -16,6 +16,11 @@ class Measure:
     name: MeasureName = "squared_gradient"
 
     @property
+    def contracts(self) -> bool:
+        """Whether it is Psi, so that a descent of c M is a factor 1 - c."""
+        return self.name == "potential"
+
+    @property
     def symbol(self) -> str:
         """The measure as a formula."""
         names = {"squared_gradient": "|grad f(x)|^2", "gap": "(f(x) - f*)", "potential": "Psi"}
@@ -29,3 +34,7 @@ class Measure:
         if m.needs.composite:
             slope = slope + problem.grad_g(m.model(s))
         return (Squares(1.0, slope),)
+
+
+PSI = Measure("potential")
+"""Psi itself, of which a factor is proved."""

@@ -199,46 +199,6 @@ class RationalStep:
         """Return Psi and E[Psi+], whose weights may be others."""
         return combination(weights, self.now), combination(following or weights, self.after)
 
-    def left(
-        self,
-        weights: Sequence[Rational],
-        decrease: Rational,
-        multipliers: Mapping[str, Rational],
-        following: Sequence[Rational] | None = None,
-    ) -> RationalForm:
-        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of the inequalities."""
-        factors = [(1 - decrease) * weight for weight in weights]
-        factors += [-weight for weight in following or weights]
-        factors += [-multipliers.get(name, ZERO) for name in self.inequalities]
-        return _form_of(fmpq_mat([factors]) * self._table, self.now[0])
-
-    @cached_property
-    def _table(self) -> fmpq_mat:
-        """The entries of the terms of Psi, of those of E[Psi+], and of the inequalities."""
-        forms = (*self.now, *self.after, *self.inequalities.values())
-        return fmpq_mat([form.entries for form in forms])
-
-
-def holds(
-    step: RationalStep,
-    weights: Sequence[Rational],
-    decrease: Rational,
-    multipliers: Mapping[str, Rational],
-    following: Sequence[Rational],
-) -> bool:
-    """Whether a decrease is proved, by signs, by equations and by L D L' in rational numbers.
-
-    * No multiplier is negative, nor is a weight of function values in Psi+.
-    * All function values cancel.
-    * The remaining blocks are positive semidefinite.
-    """
-    if min(multipliers.values(), default=ZERO) < 0:
-        return False
-    left = step.left(weights, decrease, multipliers, following)
-    if any(left.values) or not left.is_positive:
-        return False
-    return not any(y < 0 and any(form.values) for y, form in zip(following, step.now, strict=True))
-
 
 def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
     """Add that every gradient of g is mu times its point."""

@@ -1,5 +1,6 @@
 """Where functions have a solution: Psi at the start of a run is at most |x - x*|^2."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -14,15 +15,15 @@ from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Potential, Terms, value
-from certibit.theory.proofs.measure import Measure
+from certibit.theory.proofs.measure import PSI, Measure
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
-from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
+from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
 
-NONE = Fraction(0)
+NO_GROWTH = Fraction(0)
 """No growth of Psi."""
 
 
@@ -70,18 +71,18 @@ def step_and_start(
     functions: FunctionClass,
     potential: Potential,
     measure: Measure,
-    growth: Fraction = NONE,
+    growth: Fraction = NO_GROWTH,
     **choices: Any,
 ) -> tuple[RationalStep, Start | None]:
     """Return a step with its measure, and its start where functions have a solution.
 
     Where Psi may grow by a part of itself, E[Psi+] is given less this part of Psi.
     """
-    starts = functions.has_solution and measure.name != "potential"
+    starts = functions.has_solution and not measure.contracts
     asked = WithStart(measure, potential) if starts else measure
     step = RationalStep.of(method, functions, potential, measure=asked, **choices)
     first, *others = step.measured
-    if measure.name == "potential":
+    if measure.contracts:
         first = combination(list(map(rational, step.symbols.weights)), step.now)
     start = Start(others[0], tuple(others[1:])) if others else None
     if growth:
@@ -89,6 +90,31 @@ def step_and_start(
         part = rational(-growth)
         step = replace(step, after=tuple(after.plus(part, now) for after, now in pairs))
     return replace(step, measured=(first,)), start
+
+
+def factor_step(
+    method: Method, functions: FunctionClass, potential: Potential, *, trusted: bool = False
+) -> RationalStep:
+    """Return the step of a factor; where gradients are exact, without noises as unknowns."""
+    if functions.has_solution and not functions.has_variance:
+        return RationalStep.of(method, functions, potential, trusted=trusted)
+    return step_and_start(method, functions, potential, PSI, trusted=trusted)[0]
+
+
+def with_noises(
+    step: RationalStep,
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Sequence[Rational],
+) -> RationalStep:
+    """Return the step of a factor with noises as unknowns, unless Psi is positive.
+
+    A bound of variances bounds E[Psi+] only where Psi is a sum of squares and function values.
+    """
+    if step.measured or step.psi(weights)[0].is_positive:
+        return step
+    return step_and_start(method, functions, potential, PSI, trusted=True)[0]
 
 
 def values_at_start(

@@ -103,8 +103,9 @@ def _optimum(chosen: argparse.Namespace, subject: ProofSubject, weight: float) -
         begin = None
         if chosen.problem and not functions.noise and not functions.has_solution:
             begin = Experiment.of(method, problem(chosen.problem), subject.compressor)
-        cheapest = theory("descent.cheapest_descent").cheapest_descent
-        found = cheapest(method, where, functions, chosen.optimise, downlink=weight, begin=begin)
+        found = search.cheapest_descent(
+            method, where, functions, chosen.optimise, downlink=weight, begin=begin
+        )
     write = partial(proofs.describe_optimum, found, chosen.optimise, weight)
     return "optimum", proofs.optimum_summary(found, weight), write
 

@@ -13,6 +13,7 @@ from certibit.solvers.registry import extension
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
+from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples, Setting
@@ -137,18 +138,18 @@ def account_of(chosen: argparse.Namespace, subject: ProofSubject) -> Any:
     """Return the proof with what is published and attained, and the step sizes that have one."""
     card, method, where = subject.card, subject.method, subject.setting
     functions = subject.functions
-    if subject.kind == EXACT:
-        search = chosen.potential == "search"
-        return account(
-            card, method, where, chosen.weights or "fixed", search=search, functions=functions
-        )
-    if subject.kind == _NOISY:
-        return theory("descent.factor_account").factor_account(card, method, where, functions)
     if subject.kind == RELAXED:
         clipped = theory("relaxed.clipped_account")
         return clipped.clipped_account(method, functions, *subject.dissimilarity)
-    descents = theory("descent.descent_account")
-    return descents.descent_account(card, method, where, functions, growth=chosen.growth or 0.0)
+    return account(
+        card,
+        method,
+        where,
+        chosen.weights or "fixed",
+        search=chosen.potential == "search",
+        functions=functions,
+        growth=chosen.growth or 0.0,
+    )
 
 
 def proof_alone(chosen: argparse.Namespace, subject: ProofSubject) -> Any:
@@ -157,7 +158,6 @@ def proof_alone(chosen: argparse.Namespace, subject: ProofSubject) -> Any:
         return theory("relaxed.certify_clipped").certify_clipped(subject.method, subject.functions)
     if subject.kind in {EXACT, _NOISY}:
         return account_of(chosen, subject).certificate
-    certify = theory("descent.certify_descent").certify_descent
     return certify(subject.method, subject.functions, growth=chosen.growth or 0.0)
 
 

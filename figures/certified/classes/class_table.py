@@ -22,7 +22,6 @@ from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
 from certibit.theory.certificates.certify import certify
 from certibit.theory.chains.known_runs import KNOWN_RUNS
-from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.relaxed.certify_clipped import certify_clipped
@@ -153,17 +152,17 @@ def _asked(
         *others, last = product(potentials, (smooth_samples, bounded))
         for potential, functions in others:
             with suppress(Refusal):
-                return certify_descent(method, functions, potential, "potential").c
+                return certify(method, functions, potential, "potential").c
         potential, functions = last
-        return certify_descent(method, functions, potential, "potential").c
+        return certify(method, functions, potential, "potential").c
 
     constants: dict[str, Callable[[Method], float]] = {
         "strongly convex": lambda method: certify(method, strongly).decrease,
         _FACTOR: factor,
-        "convex": lambda method: certify_descent(method, convex).c,
-        "PL": lambda method: certify_descent(method, under, measure="potential").c,
-        "nonconvex": lambda method: certify_descent(method, smooth).c,
-        "stochastic": lambda method: certify_descent(method, noisy).c,
+        "convex": lambda method: certify(method, convex).c,
+        "PL": lambda method: certify(method, under, measure="potential").c,
+        "nonconvex": lambda method: certify(method, smooth).c,
+        "stochastic": lambda method: certify(method, noisy).c,
     }
 
     def require(method: Method) -> None:

@@ -12,15 +12,15 @@ from certibit.solvers.method import Method
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS, STOCHASTIC
-from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT
-from certibit.theory.descent.certify_descent import certify_descent
-from certibit.theory.descent.descent_account import (
-    DescentAccount,
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import (
+    Account,
     StatedDescent,
-    descent_account,
+    account,
     stated_descent,
 )
-from certibit.theory.descent.descent_certificate import DescentCertificate
+from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT
+from certibit.theory.proofs.proof import Proof
 from certibit.theory.verdict import Known
 
 CONVEX_POINTS = ((10, 1.0),)
@@ -38,21 +38,19 @@ _CONVEX = (
 
 HEADER = ("n, omega", "rule", "stated", "convex", "PL")
 
-Stated = tuple[StatedDescent | None, DescentCertificate]
+Stated = tuple[StatedDescent | None, Proof]
 
 
 def convex_cells(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return a row: the rule, what is stated and certified of both classes; and why nothing is."""
 
     def over_convex(at: RulePoint, method: Method) -> Stated:
-        return stated_descent(card, method, at.smooth, at.functions), certify_descent(
-            method, at.functions
-        )
+        return stated_descent(card, method, at.smooth, at.functions), certify(method, at.functions)
 
     def gradually(at: RulePoint, method: Method) -> Stated:
         condition = PolyakLojasiewicz(1.0)
         under = replace(at.functions, assumptions=(*at.functions.assumptions, condition))
-        return None, certify_descent(method, under, measure="potential")
+        return None, certify(method, under, measure="potential")
 
     def written(proved: Stated | None) -> tuple[str, str]:
         if proved is None:
@@ -126,13 +124,13 @@ _DESCENTS = (
 def descent_row(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], str]:
     """Return a row: the rule and what is certified of the descent; and why nothing is."""
 
-    def certified(at: RulePoint, method: Method) -> DescentAccount:
-        account = descent_account(card, method, at.smooth, at.functions)
-        if account.certificate.c <= 0:
+    def certified(at: RulePoint, method: Method) -> Account:
+        found = account(card, method, at.smooth, functions=at.functions)
+        if found.certificate.c <= 0:
             raise Refusal(
                 f"at n = {n} no step that was tried has a descent, the other parameters fixed"
             )
-        return account
+        return found
 
     rule, one, reason = certified_at_rule(card, n, omega, certified)
     if one is None:

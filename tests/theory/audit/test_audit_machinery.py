@@ -12,10 +12,10 @@ from certibit.theory.audit.machinery.severity import Severity
 from certibit.theory.audit.machinery.step import (
     Amendment,
     Hypothesis,
-    Proof,
     ProofStep,
     Space,
     Variable,
+    WrittenProof,
 )
 
 UNIT = (
@@ -34,7 +34,9 @@ def step_of(left, right, space=SQUARE, place="one", **more):
 
 
 def verdict(step: ProofStep, **constants: Fraction):
-    return audit_report(Proof("test", "", (step,), constants), effort=0.2).finding(step.place)
+    return audit_report(WrittenProof("test", "", (step,), constants), effort=0.2).finding(
+        step.place
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,12 +69,12 @@ def test_verdicts(method):
     found = verdict(true)
     assert found.verdict == "holds"
     assert found.known == ("proved" if method == "polynomial" else "searched")
-    turned = audit_report(Proof("test", "", (true,)).turned("one")).finding("one")
+    turned = audit_report(WrittenProof("test", "", (true,)).turned("one")).finding("one")
     assert turned.verdict == "fails"
     assert turned.witness.variables == {"x": "1", "y": "0"}
     dropped = step_of(lambda v: v.x**2, lambda v: v.x, space)
     assert verdict(dropped).verdict == "holds"
-    proof = Proof("test", "", (dropped,)).without("one", "x <= 1")
+    proof = WrittenProof("test", "", (dropped,)).without("one", "x <= 1")
     assert audit_report(proof).finding("one").verdict == "fails"
 
 
@@ -123,7 +125,7 @@ def test_an_empty_space_is_no_proof():
 
 
 def test_altered_proofs_are_refused_where_there_is_nothing_to_alter():
-    proof = Proof("test", "", (step_of(lambda v: v.x, lambda v: v.x),), {"c": Fraction(1)})
+    proof = WrittenProof("test", "", (step_of(lambda v: v.x, lambda v: v.x),), {"c": Fraction(1)})
     with pytest.raises(Refusal, match="no step"):
         proof.turned("other")
     with pytest.raises(Refusal, match="no constant"):
@@ -136,7 +138,7 @@ def test_report_is_written(tmp_path):
     step = ProofStep(
         "s" * 30, "words " * 30, Space("unit square", UNIT), lambda v: v.x, lambda v: v.y
     )
-    report = audit_report(Proof("test", "source", (step,)))
+    report = audit_report(WrittenProof("test", "source", (step,)))
     assert all(len(line) <= 80 for line in report.table().splitlines())
     assert report.table().count("words") == 30
     assert report.text().count("words") == 30
@@ -167,7 +169,7 @@ def test_what_a_failed_step_means(repair, survives, severity):
     end = ProofStep(
         "end", "", SPACE, lambda v: v.y, lambda v: v.y + (1 if survives == "yes" else -1)
     )
-    report = audit_report(Proof("test", "", (wrong, end), {"c": Fraction(1)}))
+    report = audit_report(WrittenProof("test", "", (wrong, end), {"c": Fraction(1)}))
     assert report.severity("wrong") == severity
     assert str(severity) in " ".join(report.table().split())
     count = 1 if survives == "yes" else 2

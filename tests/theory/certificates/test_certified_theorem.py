@@ -15,11 +15,12 @@ from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
+from certibit.theory.certificates.certified_theorem import (
+    CertifiedTheorem,
+    searched_theorem,
+)
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.descent.certified_descent import CertifiedDescent
-from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples, Setting
 
@@ -75,7 +76,7 @@ def test_no_part_of_the_class_is_left_out(method, functions, sent, said):
 def test_a_descent_is_of_its_class_only():
     """The step 1.5/L of L = 1 was said to descend where L = 10."""
     gentle = FunctionClass.nonconvex(3, L=1.0)
-    theorem = CertifiedDescent(certify_descent(GD(1.5), gentle))
+    theorem = CertifiedTheorem(certify(GD(1.5), gentle))
     (unmet,) = theorem.unmet(GD(1.5), Setting.of(GD, ALIKE))
     assert "L <= L of the certificate" in unmet.statement
 
@@ -92,7 +93,7 @@ def test_a_certificate_with_exact_gradients_is_none_of_mini_batches():
 
 def test_the_change_of_a_noise_is_that_of_the_certificate():
     reduced = FunctionClass.nonconvex(3, L=10.0, noise=GradientNoise(difference=1.0))
-    proof = certify_descent(PAGE(0.01, 0.2), reduced)
+    proof = certify(PAGE(0.01, 0.2), reduced)
     setting = replace(Setting.of(PAGE, ALIKE), of_samples=OfSamples(2.0), sigma=1.0)
-    (unmet,) = CertifiedDescent(proof).unmet(proof.method, setting)
+    (unmet,) = CertifiedTheorem(proof).unmet(proof.method, setting)
     assert unmet.statement == "difference <= difference of the certificate"

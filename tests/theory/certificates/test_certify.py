@@ -121,7 +121,7 @@ def test_adiana_of_both_variants_keeps_its_promise(rule):
     for variant in ("I", "II"):
         method = card.at(where, rule, variant=variant)
         proved = certify(method, where)
-        assert proved.verify() == proved.factor
+        assert proved.verify()
         assert proved.decrease >= 1 - card.theorems[0].rate(method, where)
 
 
@@ -151,7 +151,7 @@ def test_adiana_is_the_same_where_its_steps_are_cut():
 def test_five_gcs_cc_for_fixed_steps(K):
     method, where = by_rule("5gcs-cc", 3, 5.0)
     proved = certify(replace(method, K=K), where)
-    assert proved.verify() == proved.factor
+    assert proved.verify()
 
 
 def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
@@ -170,7 +170,7 @@ def test_many_clients_are_no_slower(name, n, unit):
     start = process_time()
     proved = certify(method, where)
     assert process_time() - start < 2 * unit
-    assert proved.verify() == proved.factor
+    assert proved.verify()
     theorem = METHODS[name].potential(method, where)
     assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)
 
@@ -220,7 +220,7 @@ def test_the_dense_assembly_sees_a_wrong_step(plant, monkeypatch):
     monkeypatch.setattr(module, name, change(getattr(module, name)))
     method, where = by_rule("diana", 3, 20.0)
     wrong = certify(method, where)
-    assert wrong.verify() == wrong.factor, "the reduced assembly does not see its own error"
+    assert wrong.verify(), "the reduced assembly does not see its own error"
     dense = unreduced_decrease(method, FunctionClass.of(where), METHODS["diana"].theorems[0])
     assert abs(dense - wrong.decrease) > 1e-3 * dense
 
@@ -229,13 +229,13 @@ def test_the_dense_assembly_sees_a_wrong_step(plant, monkeypatch):
 def test_a_wrong_certificate_proves_nothing(name):
     method, where = by_rule(name, 3, 20.0)
     proved = certify(method, where)
-    assert proved.verify() == proved.factor
+    assert proved.verify()
     greedy = replace(proved, exact=proved.exact * Fraction(1001, 1000))
-    assert greedy.verify() == math.inf
-    assert replace(proved, multipliers={"of another step": Fraction(1)}).verify() == math.inf
+    assert not greedy.verify()
+    assert not replace(proved, multipliers={"of another step": Fraction(1)}).verify()
     for factor in (-1, 0, Fraction(1, 2), 2):
         wrong = {name: factor * value for name, value in proved.multipliers.items()}
-        assert replace(proved, multipliers=wrong).verify() == math.inf
+        assert not replace(proved, multipliers=wrong).verify()
 
 
 @pytest.mark.parametrize("name", ["agd", "ef21", "marina", "dasha", "adiana"])
@@ -244,14 +244,13 @@ def test_function_values_are_balanced_exactly(name):
     proved = certify(method, where)
     step = RationalStep.of(method, FunctionClass.of(where), proved.potential)
     rng = np.random.default_rng(0)
-    weights = proved.exact_weights[0]
-    programme = DescentProgramme.of_factor(step, weights)
+    programme = DescentProgramme.of_factor(step, proved.exact_weights)
     found = programme.at([x + rational(rng.random()) for x in map(rational_of, programme.inside)])
-    decrease, multipliers = found.c, found.multipliers
-    assert not any(step.left(weights, decrease, multipliers).values)
+    assert not any(found.left(programme.step)[0].values)
     for used, form in step.inequalities.items():
-        more = {**multipliers, used: multipliers[used] + 1}
-        assert any(step.left(weights, decrease, more).values) == any(form.values)
+        more = {**found.multipliers, used: found.multipliers.get(used, 0) + 1}
+        left, *_ = replace(found, multipliers=more).left(programme.step)
+        assert any(left.values) == any(form.values)
 
 
 def test_many_local_steps_are_refused():
@@ -266,7 +265,7 @@ def test_free_weights_are_no_worse(name):
     method, where = by_rule(name, 10, 30.0, d=10)
     fixed, free = certify(method, where), certify(method, where, weights="free")
     assert free.decrease >= fixed.decrease * (1 - 1e-2)
-    assert free.verify() == free.factor
+    assert free.verify()
     assert all(weight > 0 for weight in free.weights)
 
 

@@ -170,7 +170,7 @@ def test_few_starts_are_the_best_of_all():
         for where in (class_setting(card.method, 10, 100.0, None, s, 20) for s in sent)
     }
     assert first.cost.uplink_bits <= math.exp(min(costs.values())) * (1 + 1e-6)
-    assert first.certificate.verify() == first.certificate.factor
+    assert first.certificate.verify()
 
 
 @pytest.mark.long
@@ -182,7 +182,7 @@ def test_free_weights_promise_more_for_diana():
     )
     assert free.cost.uplink_bits < 0.9 * fixed.cost.uplink_bits
     wrong = replace(free.certificate, weights=fixed.certificate.weights)
-    assert wrong.verify() != free.certificate.factor
+    assert not wrong.verify()
 
 
 @pytest.mark.long

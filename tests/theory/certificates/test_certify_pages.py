@@ -24,7 +24,7 @@ def test_a_method_of_ones_own(capsys, tmp_path, monkeypatch):
     names = names_of("certify.md")
     certificate = names["certificate"]
     assert certificate.factor < 1
-    assert certificate.verify() == certificate.factor
+    assert certificate.verify()
     assert certificate.bound - certificate.decrease <= 1e-8 * certificate.decrease
     assert (tmp_path / "momentum_diana.json").exists()
     assert "Theorem certified" in (tmp_path / "momentum_diana.v").read_text(encoding="utf-8")
@@ -42,14 +42,16 @@ def test_a_method_of_ones_own(capsys, tmp_path, monkeypatch):
 @pytest.mark.long
 def test_classes_of_functions(capsys):
     names = names_of("certify-classes.md")
-    assert names["better"].verify() == names["better"].c > names["proof"].c
+    assert names["better"].verify()
+    assert names["better"].c > names["proof"].c
     assert names["iterations"] == pytest.approx(2.0 / (names["proof"].c * 1e-3))
     assert "Psi - 0.19" in capsys.readouterr().out
-    assert names["descent"].verify() == names["descent"].c > 0
+    assert names["descent"].verify()
+    assert names["descent"].c > 0
     seen = [one for one in names["examination"].verdicts if one.check == "descent along a run"]
     assert seen
     assert all(one.holds for one in seen)
     published, clipped = names["published"].c, names["clipped"]
     assert published == pytest.approx(1 - (2 + math.e - 1) / 8, rel=1e-9)
     assert clipped.c == pytest.approx(1 - 2 * (math.expm1(-0.25) + 0.25) / 0.25, rel=1e-9)
-    assert clipped.verify() == clipped.c, "the page says that it is checked"
+    assert clipped.verify(), "the page says that it is checked"

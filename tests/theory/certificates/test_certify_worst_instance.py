@@ -13,9 +13,8 @@ from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.divergence import divergence
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.certificates.worst_instance import worst_instance
+from certibit.theory.certificates.worst_instance import divergence, worst_instance
 from certibit.theory.function_class import FunctionClass
 
 OTHERS = {"5gcs-cc", "dasha", "marina", "econtrol", "ef-bv"}

@@ -70,7 +70,7 @@ def test_the_factor_is_that_of_error_feedback_for_any_number_of_clients(kappa, a
     found = certify(*at_best_step(kappa, alpha, n))
     promised = 1 - best_feedback_factor(1.0, kappa, alpha)
     assert float(found.decrease) == pytest.approx(promised, rel=1e-6)
-    assert found.verify() == found.factor
+    assert found.verify()
     assert found.region.level == pytest.approx(math.sqrt(1 - alpha) / n * radius(alpha) ** 2)
     assert f"|grad f_i(x) - g_i| <= {radius(alpha):.6g} for all i" in str(found)
 
@@ -186,7 +186,7 @@ def test_several_steps_are_certified_where_one_step_keeps_a_run(measure):
     once, chain = certify(m, functions), certify_steps(m, functions, 30, measure=measure)
     assert chain.proviso == once.proviso
     assert once.proviso in str(chain)
-    assert chain.verify() == chain.factor
+    assert chain.verify()
     constant = 1 if measure == "potential" else once.potential.accuracy(functions, once.weights)
     assert chain.factor <= constant * once.factor**30 * (1 + 1e-9)
 

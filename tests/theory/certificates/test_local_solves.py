@@ -47,7 +47,7 @@ def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequalit
         method, where = at(n, kappa, cohort=cohort)
         proved = certify(method, where)
         assert len(proved.multipliers) == 7
-        assert proved.verify() == proved.factor
+        assert proved.verify()
         assert proved.decrease >= 1 - THEOREM.rate(method, where)
 
 
@@ -61,7 +61,7 @@ def test_floats_prove_what_rational_numbers_do(rule, kappa):
     exact = certificate.decrease
     assert (1 - 1e-5) * exact <= certificate.decrease <= exact
     assert exact >= 1 - THEOREM.rate(certificate.method, where)
-    assert certificate.verify() == certificate.factor
+    assert certificate.verify()
 
 
 @pytest.mark.parametrize("n", [100, 1000])
@@ -72,7 +72,7 @@ def test_as_many_steps_as_theorems_need_keep_what_they_promise(n):
     assert 20 <= method.K < 30
     proved = certify(method, where)
     assert proved.decrease >= 1.4 * (1 - THEOREM.rate(method, where))
-    assert proved.verify() == proved.factor
+    assert proved.verify()
 
 
 @pytest.mark.parametrize("K", [1, 2, 3])
@@ -117,10 +117,10 @@ def test_exact_proofs_of_many_steps(in_one_inequality):
     method, where = at(4, 100.0)
     certificate = certify(method, where)
     proof = certificate
-    assert proof.verify() < math.inf
+    assert proof.verify()
     assert float(proof.decrease) == pytest.approx(certificate.decrease, rel=1e-6)
     fewer = replace(proof, method=replace(method, K=method.K // 2))
-    assert fewer.verify() == math.inf
+    assert not fewer.verify()
 
 
 def test_clients_that_differ_solve_locally():
@@ -130,7 +130,7 @@ def test_clients_that_differ_solve_locally():
     )
     mixed = certify(method, family)
     alike = certify(method, FunctionClass(4, 1.0, 100.0, omega=1.0))
-    assert mixed.verify() == mixed.factor
+    assert mixed.verify()
     assert mixed.decrease >= alike.decrease * (1 - 1e-6)
     assert math.isfinite(mixed.decrease)
 

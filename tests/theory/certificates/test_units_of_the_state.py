@@ -6,7 +6,6 @@ from typing import ClassVar
 import pytest
 
 from certibit import EF, FunctionClass
-from certibit.figures.text.proofs import UNCERTIFIED, _limit
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.largest_step import largest_step
 
@@ -39,8 +38,3 @@ def test_the_largest_step_is_the_same_in_every_unit_and_from_every_start():
     limits = [largest(power, start) for power, start in ((0, 2e-4), (1, 0.1))]
     assert limits[0] > 2e-4
     assert limits[1] == pytest.approx(limits[0], rel=1e-1)
-
-
-def test_the_text_says_what_was_searched():
-    assert _limit("gamma = 1", float("nan"), "") == f"gamma = 1; {UNCERTIFIED}"
-    assert "not every step size below" in _limit("gamma = 1", 5e-3, "a factor is")

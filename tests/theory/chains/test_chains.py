@@ -50,7 +50,7 @@ def test_a_longer_chain_is_no_worse_and_no_better_than_the_truth(name):
     for steps in (2, 4, 64):
         chain = certify_steps(*by_rule(name), steps)
         assert chain.steps == steps
-        assert chain.verify() == chain.factor
+        assert chain.verify()
         assert chain.decrease >= before * (1 - 1e-6)
         assert chain.log_factor >= math.log(attained_factor(chain)) - 1e-7
         before = chain.decrease
@@ -70,7 +70,7 @@ def test_what_is_wanted_at_the_end(measure, steps):
     gamma, chain = 0.1, certify_steps(GD(0.1), FunctionClass(2, 1.0, 10.0), steps, measure=measure)
     distance = 2 * chain.factor  # Psi is the sum over two clients
     known = (1 - gamma) ** (2 * steps)
-    assert chain.verify() == chain.factor
+    assert chain.verify()
     assert attained_factor(chain) <= chain.factor * (1 + 1e-7)
     if measure == "distance":
         assert 0.5 * known <= chain.factor <= distance <= 2 * known * (1 + 1e-6)
@@ -86,7 +86,7 @@ def test_factors_far_below_the_rounding_of_a_decrease_are_proved(measure):
     methods = [GD(gamma=2 / (1 + L))] * steps
     chain = certify_run(methods, FunctionClass(1, 1.0, L), AtModel("distance"), measure)
     known = ((L - 1) / (L + 1)) ** (2 * steps) * (L / 2 if measure == "gap" else 1)
-    assert chain.verify() == chain.factor
+    assert chain.verify()
     assert known * (1 - 1e-9) < chain.factor < known * 1.001
 
 
@@ -94,7 +94,8 @@ def test_a_chain_at_one_curvature_is_proved():
     """Its factors are far below the accuracy of the path; a potential that is lost is left out."""
     where = class_setting(GD, 3, 1 + 1e-9, None, None, 1)
     chain = certify_steps(METHODS["gd"].at(where), where, 2, measure="gap")
-    assert 0 < chain.verify() == chain.factor < 1e-15
+    assert chain.verify()
+    assert chain.factor < 1e-15
 
 
 @pytest.mark.long
@@ -116,18 +117,18 @@ def changed_link(chain, place, **changes):
 @pytest.mark.parametrize("name", ["scaffnew", "ef21"])
 def test_a_planted_fault_in_any_link_is_refused(name):
     chain = certify_steps(*by_rule(name), 3)
-    assert chain.verify() == chain.factor
+    assert chain.verify()
     for place, link in enumerate(chain.links):
         greedy = link.exact + abs(link.exact) / 1000
-        assert changed_link(chain, place, exact=greedy).verify() == math.inf
+        assert not changed_link(chain, place, exact=greedy).verify()
         halved = {name: y / 2 for name, y in link.multipliers.items()}
-        assert changed_link(chain, place, multipliers=halved).verify() == math.inf
+        assert not changed_link(chain, place, multipliers=halved).verify()
         twice = tuple(2 * weight for weight in link.weights)
-        assert place == 0 or changed_link(chain, place, weights=twice).verify() == math.inf
+        assert place == 0 or not changed_link(chain, place, weights=twice).verify()
         larger = tuple(2 * weight for weight in link.following)
-        assert changed_link(chain, place, following=larger).verify() == math.inf
+        assert not changed_link(chain, place, following=larger).verify()
         counts = tuple(2 if i == place else 1 for i in range(len(chain.links)))
-        assert replace(chain, counts=counts).verify() == math.inf
+        assert not replace(chain, counts=counts).verify()
 
 
 @pytest.mark.long
@@ -137,14 +138,14 @@ def test_values_of_the_next_potential_are_not_negative():
     last = chain.links[-1]
     negative = tuple(-weight for weight in last.following)
     lower = replace(last, following=negative, exact=Fraction(-(10**6)))
-    assert replace(chain, links=(*chain.links[:-1], lower)).verify() == math.inf
+    assert not replace(chain, links=(*chain.links[:-1], lower)).verify()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["scaffnew", "ef21", "agd"])
 def test_every_link_is_next_to_its_bound(name):
     chain = certify_steps(*by_rule(name), 16)
-    assert chain.verify() == chain.factor
+    assert chain.verify()
     for link in chain.links:
         assert link.decrease <= link.bound <= link.decrease + 1e-8 * abs(link.decrease)
 
@@ -155,7 +156,8 @@ def test_the_number_of_steps_changes_one_count_only():
     counts = [count + 936 * (place == chain.longest) for place, count in enumerate(chain.counts)]
     longer = replace(chain, counts=tuple(counts))
     assert longer.steps == 1000
-    assert longer.verify() == longer.factor < chain.factor
+    assert longer.verify()
+    assert longer.factor < chain.factor
 
 
 @pytest.mark.long
@@ -201,7 +203,7 @@ def test_clients_that_differ():
     family = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 1.0, 5.0)])
     method = METHODS["scaffnew"].method(0.05, 0.3)
     chain = certify_steps(method, family, 32)
-    assert chain.verify() == chain.factor
+    assert chain.verify()
     assert chain.decrease > certify(method, family).decrease
     assert chain.factor * 0.95 < attained_factor(chain) <= chain.factor
 
@@ -219,7 +221,8 @@ def test_a_potential_that_grows_in_one_step_may_shrink_in_many():
 
     assert certify(method, functions, potential=Light()).decrease < 0
     chain = certify_steps(method, functions, 2000, potential=Light())
-    assert chain.verify() == chain.factor < 1e-3
+    assert chain.verify()
+    assert chain.factor < 1e-3
 
 
 def test_steps_to_a_ratio_are_counted_up():
@@ -252,7 +255,7 @@ def test_no_steps_are_refused():
 )
 def test_what_is_proved_of_two_functions_names_both(chain):
     found = chain()
-    assert found.verify() == found.factor
+    assert found.verify()
     text = str(found)
     assert "E[|x - x*|^2] after" in text or "E[f(x) - f*] after" in text
     assert "Psi+" not in text

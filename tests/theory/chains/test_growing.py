@@ -1,6 +1,5 @@
 """Runs over convex functions: weights of f - f* that grow, for rates of 1/T and 1/T^2."""
 
-import math
 from dataclasses import dataclass, replace
 
 import pytest
@@ -44,7 +43,7 @@ def test_gradient_descent_has_its_exact_rate(n, steps):
     chain = certify_steps(GD(1.0), functions, steps, AtModel("distance"), "gap")
     assert chain.factor == pytest.approx(1 / (4 * steps + 2), rel=CLOSE)
     assert chain.factor >= 1 / (4 * steps + 2) * (1 - 1e-9)
-    assert chain.verify() == chain.factor
+    assert chain.verify()
 
 
 @pytest.mark.long(keep=1)
@@ -54,7 +53,7 @@ def test_accelerated_gradient_descent_has_a_rate_of_one_over_the_square(steps):
     chain = certify_run(accelerated(steps), FunctionClass(1, 0.0, 1.0), Start())
     assert chain.factor == pytest.approx(2 / ((steps + 2) * (steps + 3)), rel=CLOSE)
     assert chain.factor < 2 / (steps + 1) ** 2
-    assert chain.verify() == chain.factor
+    assert chain.verify()
     assert len(chain.links) == chain.steps == steps
 
 
@@ -91,7 +90,7 @@ def test_a_run_is_only_as_good_as_its_links():
                 proved = replace(chain, links=tuple(links)).verify()
             except (Refusal, AttributeError):
                 continue
-            assert proved == math.inf
+            assert not proved
 
 
 @dataclass(frozen=True)
@@ -112,9 +111,10 @@ def test_a_potential_that_changes_with_the_parameters_is_no_chain():
     with pytest.raises(Refusal, match="made of other vectors"):
         certify_run(methods, functions, Moving())
     chain = certify_run(methods, functions, Moving(0.2))
-    assert 0.107 < chain.factor == chain.verify()
+    assert chain.verify()
+    assert chain.factor > 0.107
     own = [certify_steps(method, functions, 1, Moving()).links[0] for method in methods]
-    assert Chain(tuple(own), (1, 1)).verify() == math.inf
+    assert not Chain(tuple(own), (1, 1)).verify()
 
 
 class Gathered:
@@ -135,10 +135,11 @@ def test_compressed_acceleration_with_growing_momentum_is_certified(steps, certi
         for t in range(steps)
     ]
     chain = certify_run(methods, functions, Gathered())
-    assert chain.verify() == chain.factor == pytest.approx(certified, rel=1e-3)
+    assert chain.verify()
+    assert chain.factor == pytest.approx(certified, rel=1e-3)
     first, *others = chain.links
     longer = replace(first, method=replace(first.method, gamma=3 * first.method.gamma))
-    assert Chain((longer, *others), chain.counts).verify() == math.inf
+    assert not Chain((longer, *others), chain.counts).verify()
 
 
 def test_misfits_are_refused():
@@ -147,5 +148,5 @@ def test_misfits_are_refused():
         certify_run([GD(1.0), DIANA(0.1, 0.1)], functions, AtModel("distance"))
     with pytest.raises(Refusal, match="0 steps of no methods"):
         certify_run([], functions, AtModel("distance"))
-    with pytest.raises(Refusal, match="certify a descent"):
+    with pytest.raises(Refusal, match="certify one step"):
         certify_run([GD(1.0)] * 2, FunctionClass(1, -1.0, 1.0), AtModel("distance"))

@@ -16,7 +16,7 @@ from certibit import (
     MeanSmoothness,
     PolyakLojasiewicz,
     Similarity,
-    certify_descent,
+    certify,
 )
 
 
@@ -78,9 +78,9 @@ def worst(proof, assumption):
 @pytest.mark.parametrize(("method", "constants", "assumption", "planted", "measure"), CASES)
 def test_no_drawn_function_breaks_a_certificate(method, constants, assumption, planted, measure):
     functions = FunctionClass(2, -1.0, 1.0, assumptions=(assumption,), **constants)
-    proof = certify_descent(method, functions, measure=measure)
+    proof = certify(method, functions, measure=measure)
     assert worst(proof, assumption) <= 1e-9
     wrong = planted(*vars(assumption).values())
-    broken = certify_descent(method, replace(functions, assumptions=(wrong,)), measure=measure)
+    broken = certify(method, replace(functions, assumptions=(wrong,)), measure=measure)
     assert broken.c > proof.c
     assert worst(broken, assumption) > 1e-3

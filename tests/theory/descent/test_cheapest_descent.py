@@ -38,7 +38,8 @@ def test_fewer_bits_are_proved(name):
     method, where, functions = subject(name, "rand-k:2")
     found = cheapest_descent(method, where, functions, tries=25)
     assert found.cost.uplink_bits < found.before.uplink_bits
-    assert found.certificate.verify() == found.certificate.c > 0
+    assert found.certificate.verify()
+    assert found.certificate.c > 0
 
 
 @pytest.mark.long

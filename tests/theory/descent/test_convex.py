@@ -27,11 +27,11 @@ from certibit import (
     Refusal,
     Scaffnew,
     Squares,
-    certify_descent,
+    certify,
 )
 from certibit.solvers.authoring import mean
+from certibit.theory.certificates.largest_step import descent_limit
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.descent.descent_account import descent_limit
 
 CLOSE = 1e-8
 """Relative distance of a certified constant to the largest one."""
@@ -60,25 +60,25 @@ def of_gradient_descent(gamma):
 @pytest.mark.parametrize("gamma", [0.3, 1.0, 1.5, 1.9])
 def test_gradient_descent_has_its_tight_constant(n, gamma):
     functions = FunctionClass(n, 0.0, 1.0)
-    proof = certify_descent(GD(gamma), functions, Distance())
+    proof = certify(GD(gamma), functions, Distance())
     assert proof.c == pytest.approx(of_gradient_descent(gamma), rel=CLOSE)
     assert proof.measure.name == "gap"
     assert proof.c <= proof.bound <= proof.c * (1 + CLOSE)
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 @pytest.mark.long
 def test_no_form_that_begins_with_the_distance_is_better_for_gradient_descent():
     functions = FunctionClass(3, 0.0, 1.0)
     for gamma in (0.5, 1.5):
-        found = certify_descent(GD(gamma), functions)
+        found = certify(GD(gamma), functions)
         assert found.c == pytest.approx(of_gradient_descent(gamma), rel=2e-6)
-    assert str(certify_descent(GD(0.5), functions).potential) == "Psi = 1 |x|^2"
+    assert str(certify(GD(0.5), functions).potential) == "Psi = 1 |x|^2"
 
 
 def test_the_scale_of_a_potential_does_not_matter():
     functions = FunctionClass(2, 0.0, 1.0)
-    once, thrice = (certify_descent(GD(0.7), functions, Distance(w)) for w in (1.0, 3.0))
+    once, thrice = (certify(GD(0.7), functions, Distance(w)) for w in (1.0, 3.0))
     assert thrice.c == pytest.approx(once.c, rel=CLOSE)
     assert 3 * thrice.scale == pytest.approx(once.scale, rel=CLOSE)
     assert once.scale <= 1
@@ -86,7 +86,7 @@ def test_the_scale_of_a_potential_does_not_matter():
 
 def test_star_convexity_gives_less_than_convexity():
     star_convex = FunctionClass(3, -1.0, 1.0, assumptions=(QuasiStrongConvexity(0.0),))
-    proof = certify_descent(GD(1.0), star_convex)
+    proof = certify(GD(1.0), star_convex)
     assert proof.c == pytest.approx(3 * math.sqrt(2) - 3, rel=2e-6)
     assert proof.c < of_gradient_descent(1.0)
 
@@ -107,9 +107,9 @@ CURVATURES = list(product([0.05, 0.4, 1.0], repeat=2))
 @pytest.mark.parametrize(("method", "constants", "least"), CERTIFIED, ids=lambda x: str(x)[:5])
 def test_certified_constants_and_attacks(method, constants, least):
     """Two clients, quadratics of one dimension, all coins and signs: steps, and starts."""
-    proof = certify_descent(method, FunctionClass(2, 0.0, 1.0, **constants))
+    proof = certify(method, FunctionClass(2, 0.0, 1.0, **constants))
     assert proof.c >= least * (1 - 2e-6)
-    assert proof.verify() == proof.c
+    assert proof.verify()
     if isinstance(method, Scaffnew):  # its coin is tossed by the engine
         return
     assert max(largest_excess(proof, h) for h in CURVATURES) <= 1e-8
@@ -134,22 +134,22 @@ def test_the_convex_rule_of_5gcs_cc_has_a_descent(n, omega, cohort, c):
     card = CARDS["5gcs-cc"]
     where = class_setting(card.method, n, 100.0, omega, None, 1)
     functions = FunctionClass(n, 0.0, where.L, omega=omega)
-    proof = certify_descent(card.at(where, "convex", cohort=cohort), functions)
+    proof = certify(card.at(where, "convex", cohort=cohort), functions)
     assert proof.c * where.L == pytest.approx(c, rel=5e-3)
 
 
 @pytest.mark.long
 def test_what_is_changed_is_no_proof():
-    proof = certify_descent(MARINA(0.3, 0.3), FunctionClass(4, 0.0, 1.0, omega=2.0))
-    assert proof.verify() == proof.c
-    assert replace(proof, exact=proof.exact * Fraction(11, 10)).verify() == -math.inf
+    proof = certify(MARINA(0.3, 0.3), FunctionClass(4, 0.0, 1.0, omega=2.0))
+    assert proof.verify()
+    assert not replace(proof, exact=proof.exact * Fraction(11, 10)).verify()
     heavier = tuple(w * Fraction(11, 10) for w in proof.weights)
-    assert replace(proof, weights=heavier).verify() == -math.inf
+    assert not replace(proof, weights=heavier).verify()
     for own in ("multipliers", "below", "starting"):
         for name, y in getattr(proof, own).items():
             if y:
                 changed = {**getattr(proof, own), name: -y}
-                assert replace(proof, **{own: changed}).verify() == -math.inf
+                assert not replace(proof, **{own: changed}).verify()
 
 
 @pytest.mark.parametrize("method", [SGD, GD])
@@ -157,10 +157,10 @@ def test_what_is_changed_is_no_proof():
 def test_stochastic_gradients_of_convex_functions(gamma, method):
     """|x+ - x*|^2 <= |x - x*|^2 - 2 gamma (f(x) - f*) + gamma^2 sigma^2/n for gamma <= 1/L."""
     functions = FunctionClass(5, 0.0, 1.0, noise=GradientNoise())
-    proof = certify_descent(method(gamma), functions, Distance(), least=2 * gamma * (1 - 1e-9))
+    proof = certify(method(gamma), functions, Distance(), least=2 * gamma * (1 - 1e-9))
     assert proof.c == pytest.approx(2 * gamma, rel=1e-6)
     assert proof.e == pytest.approx(gamma**2 / 5, rel=1e-6)
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 @dataclass(frozen=True)
@@ -187,9 +187,9 @@ class Estimates:
 @pytest.mark.parametrize("method", [DIANA(0.05, 0.2), Lazy(0.05, 0.2)])
 def test_gradients_at_a_start_are_bounded_by_the_distance(method):
     """At a start h_i = grad f_i(x): Psi <= (1 + w) |x - x*|^2 for L = 1, so c = 2 gamma/(1 + w)."""
-    proof = certify_descent(method, FunctionClass(4, 0.0, 1.0, omega=1.0), Estimates())
+    proof = certify(method, FunctionClass(4, 0.0, 1.0, omega=1.0), Estimates())
     assert proof.c == pytest.approx(0.1 / 1.1, rel=1e-6)
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 def test_the_largest_step_of_gradient_descent():
@@ -202,13 +202,13 @@ def test_misfits_are_refused():
     functions = FunctionClass(3, 0.0, 1.0, omega=4.0, alpha=0.5)
     for noise in (None, GradientNoise()):
         with pytest.raises(Refusal, match="the largest c is 0"):
-            certify_descent(EF21(0.29), replace(functions, noise=noise))
+            certify(EF21(0.29), replace(functions, noise=noise))
     with pytest.raises(Refusal, match="strongly convex g"):
-        certify_descent(LoCoDL(0.1, 0.1, 0.1, 0.5, 4.0), functions)
+        certify(LoCoDL(0.1, 0.1, 0.1, 0.5, 4.0), functions)
     many = FiveGCSCC(0.007, 7e-5, 1.0, 1e-4, omega=99.0, cohort=10**6, K=1)
     with pytest.raises(Refusal, match="at rest about x is known up to rounding only"):
-        certify_descent(many, FunctionClass(10**6, 0.0, 100.0, omega=99.0))
+        certify(many, FunctionClass(10**6, 0.0, 100.0, omega=99.0))
     with pytest.raises(Refusal, match="take relative = 0"):
-        certify_descent(GD(0.1), FunctionClass(3, 0.0, 1.0, noise=GradientNoise(0.5)))
+        certify(GD(0.1), FunctionClass(3, 0.0, 1.0, noise=GradientNoise(0.5)))
     with pytest.raises(Refusal, match="no c > 0"):
-        certify_descent(GD(0.1), FunctionClass(3, 0.0, 1.0), Distance(), measure="potential")
+        certify(GD(0.1), FunctionClass(3, 0.0, 1.0), Distance(), measure="potential")

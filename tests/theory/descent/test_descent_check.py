@@ -20,8 +20,8 @@ from certibit import (
     problem,
 )
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
+from certibit.theory.certificates.certified_theorem import searched_descents
 from certibit.theory.checks.method.along_a_run import steps_along_a_run
-from certibit.theory.descent.certified_descent import searched_descents
 from certibit.theory.theorem import DescentPromise, Theorem
 
 SUBJECTS = [

@@ -19,7 +19,6 @@ from certibit import (
     Refusal,
     Squares,
     certify,
-    certify_descent,
 )
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
@@ -40,7 +39,7 @@ def noisy(n, mu=0.1, **noise):
 
 
 def factor(method, functions, potential=None, **options):
-    return certify_descent(method, functions, potential or Distance(), "potential", **options)
+    return certify(method, functions, potential or Distance(), "potential", **options)
 
 
 @pytest.mark.parametrize("n", [1, 10, 1000])
@@ -50,7 +49,7 @@ def test_sgd_has_its_known_factor_and_noise(n):
     proof = factor(SGD(0.5), noisy(n), least=c * (1 - CLOSE))
     assert proof.c == pytest.approx(c, rel=1e-7)
     assert proof.e == pytest.approx(0.25 / n, rel=1e-6)
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 @pytest.mark.parametrize(("gamma", "A"), [(0.2, 1.0), (0.1, 3.0), (0.3, 0.2)])
@@ -63,15 +62,15 @@ def test_expected_smoothness_is_attained(gamma, A):
     proof = factor(SGD(gamma), noisy(1, expected=A), least=c * (1 - CLOSE))
     assert proof.e == pytest.approx(attained, rel=1e-6)
     assert proof.e < 2 * gamma**2  # arXiv:1901.09401
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 @pytest.mark.long
 def test_a_form_is_searched_for():
-    proof = certify_descent(SGD(0.5), noisy(3), measure="potential")
+    proof = certify(SGD(0.5), noisy(3), measure="potential")
     assert 0.9 * 0.0975 * (1 - 1e-6) < proof.c < 0.0975
     assert proof.e > 0
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 REDUCED = [("l-svrg", n, None) for n in (1, 10, 1000)]
@@ -88,7 +87,8 @@ def test_no_noise_is_left_by_variance_reduction(name, n, omega):
     method, theorem = card.at(where), card.theorems[0]
     proof = factor(method, functions, theorem)
     assert proof.c > 1.1 * (1 - theorem.rate(method, where))
-    assert (proof.e, proof.verify()) == (0.0, proof.c)
+    assert proof.verify()
+    assert proof.e == 0.0
     published = 1 / (where.L * (1 + 36 * (where.omega + 1) / n))  # arXiv:1904.05115
     if omega is not None:
         assert not theorem.unmet(replace(method, gamma=published), where)
@@ -133,7 +133,7 @@ def test_a_sample_at_three_points_is_attained():
     proof = factor(ThreePoints(0.2), noisy(1, expected=0.5))
     excess = [largest_excess(proof, (h,), ratio=(0.5 / h) ** 0.5) for h in (0.1, 0.5, 1.0)]
     assert -1e-6 < max(excess) <= 1e-9
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 def test_too_small_a_change_between_points_is_caught(monkeypatch):
@@ -146,10 +146,8 @@ def test_too_small_a_change_between_points_is_caught(monkeypatch):
 
 
 def test_misfits_are_refused():
-    with pytest.raises(Refusal, match="stochastic gradients no factor is certified"):
-        certify(SGD(0.1), noisy(2))
     with pytest.raises(Refusal, match="compares noises with those at a solution"):
-        certify_descent(SGD(0.1), noisy(2, mu=-1.0, expected=1.0))
+        certify(SGD(0.1), noisy(2, mu=-1.0, expected=1.0))
     with pytest.raises(Refusal, match="leave relative, difference and gap out"):
         GradientNoise(difference=1.0, expected=1.0)
     for expected in (-1.0, math.inf, "1"):
@@ -163,7 +161,8 @@ def test_a_search_has_what_the_theorem_of_a_second_point_has(n, gamma):
     """Without f(w) - f* it found less than the theorem of L-SVRG."""
     noisy = FunctionClass(n, mu=0.01, L=1.0, noise=GradientNoise(expected=1.0))
     method, theorem = LSVRG(gamma=gamma, p=0.02 * gamma), CARDS["l-svrg"].theorems[0]
-    found = certify_descent(method, noisy, measure="potential")
-    stated = certify_descent(method, noisy, theorem, "potential")
-    assert found.verify() == found.c > 1.04 * stated.c
+    found = certify(method, noisy, measure="potential")
+    stated = certify(method, noisy, theorem, "potential")
+    assert found.verify()
+    assert found.c > 1.04 * stated.c
     assert found.potential.points == ("w",)

@@ -14,7 +14,7 @@ from certibit import (
     FunctionClass,
     PolyakLojasiewicz,
     Refusal,
-    certify_descent,
+    certify,
 )
 from certibit.theory.certificates.summary import class_setting
 
@@ -30,10 +30,10 @@ def under(functions, mu):
 def test_gradient_descent_has_its_tight_factor(mu):
     """(2 L - 2 mu)/(2 L + mu) for gamma = 1/L: Abbaszadehpeivasti et al., 2023."""
     functions = under(FunctionClass.nonconvex(3, L=1.0), mu)
-    proof = certify_descent(GD(1.0), functions, measure="potential")
+    proof = certify(GD(1.0), functions, measure="potential")
     assert 1 - proof.c == pytest.approx((2 - 2 * mu) / (2 + mu), rel=1e-3)
-    assert proof.verify() == proof.c
-    assert replace(proof, exact=proof.exact * 2).verify() < 0
+    assert proof.verify()
+    assert not replace(proof, exact=proof.exact * 2).verify()
 
 
 @pytest.mark.long(keep=1)
@@ -46,11 +46,11 @@ def test_published_factors_are_certified_without_convexity(name, n):
     method, theorem = card.at(where, "paper"), card.theorems[0]
     functions = under(replace(FunctionClass.of(where), mu=-KAPPA), 1.0)
     promised = 1 - theorem.rate(method, where)
-    stated = certify_descent(method, functions, theorem, measure="potential")
+    stated = certify(method, functions, theorem, measure="potential")
     assert stated.c >= promised * (1 - 1e-9)
-    found = certify_descent(method, functions, measure="potential")
+    found = certify(method, functions, measure="potential")
     assert found.c >= 1.05 * promised
-    assert found.verify() == found.c
+    assert found.verify()
 
 
 ATTACKED = [(EF21(0.2), {"alpha": 0.5}), (MARINA(0.3, 0.3), {"omega": 2.0}), (GD(1.2), {})]
@@ -61,7 +61,7 @@ ATTACKED = [(EF21(0.2), {"alpha": 0.5}), (MARINA(0.3, 0.3), {"omega": 2.0}), (GD
 def test_no_drawn_quadratic_breaks_a_factor(method, constants):
     mu = 0.2
     functions = under(FunctionClass(2, -1.0, 1.0, **constants), mu)
-    proof = certify_descent(method, functions, measure="potential")
+    proof = certify(method, functions, measure="potential")
     drawn = [
         PolyakLojasiewicz(mu).sample(2, 1, 1.0, np.random.default_rng(seed)) for seed in range(6)
     ]
@@ -76,4 +76,4 @@ def test_no_drawn_quadratic_breaks_a_factor(method, constants):
 
 def test_without_the_condition_there_is_no_factor():
     with pytest.raises(Refusal, match="or a smaller class"):
-        certify_descent(GD(1.0), FunctionClass.nonconvex(3, L=1.0), measure="potential")
+        certify(GD(1.0), FunctionClass.nonconvex(3, L=1.0), measure="potential")

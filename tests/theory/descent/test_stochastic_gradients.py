@@ -19,7 +19,6 @@ from certibit import (
     PolyakLojasiewicz,
     Refusal,
     certify,
-    certify_descent,
     noise_frontier,
 )
 from certibit.theory.certificates.summary import class_setting
@@ -47,15 +46,15 @@ def noisy(n, relative=0.0, **constants):
 def test_sgd_has_its_known_constants(n, gamma):
     """c = gamma (1 - gamma L/2) and e = L gamma^2/(2 n) for Psi = f - inf f."""
     c = gamma * (1 - gamma / 2)
-    proof = certify_descent(SGD(gamma), noisy(n), Value(), least=c * (1 - 1e-9))
+    proof = certify(SGD(gamma), noisy(n), Value(), least=c * (1 - 1e-9))
     assert proof.c == pytest.approx(c, rel=CLOSE)
     assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
-    assert proof.verify() == proof.c
+    assert proof.verify()
 
 
 def test_two_samples_have_half_the_variance():
     c = 0.3 * (1 - 0.3 / 2)
-    proof = certify_descent(TwoSamples(0.3), noisy(5), Value(), least=c * (1 - 1e-9))
+    proof = certify(TwoSamples(0.3), noisy(5), Value(), least=c * (1 - 1e-9))
     assert proof.e == pytest.approx(0.3**2 / (4 * 5), rel=CLOSE)
 
 
@@ -63,8 +62,8 @@ def test_less_of_c_has_less_noise():
     found = noise_frontier(SGD(0.3), noisy(10), (0.5, 0.8, 0.95))
     assert [one.c for one in found] == sorted(one.c for one in found)
     assert [one.e for one in found] == sorted(one.e for one in found)
-    proof = certify_descent(SGD(0.3), noisy(10), least=found[1].c * (1 - 1e-6))
-    assert proof.verify() == proof.c
+    proof = certify(SGD(0.3), noisy(10), least=found[1].c * (1 - 1e-6))
+    assert proof.verify()
     assert proof.e == pytest.approx(found[1].e, rel=1e-4)
     assert proof.e < 0.3**2 / 20  # that of f - inf f
 
@@ -76,10 +75,10 @@ def test_a_class_without_noise_has_no_frontier():
 def test_noise_that_grows_with_the_gradient():
     """n = 1: c = gamma - (1 + relative) gamma^2 L/2 for Psi = f - inf f."""
     c = 0.3 - 3 * 0.3**2 / 2
-    proof = certify_descent(SGD(0.3), noisy(1, relative=2.0), Value(), least=c * (1 - 1e-9))
+    proof = certify(SGD(0.3), noisy(1, relative=2.0), Value(), least=c * (1 - 1e-9))
     assert proof.c == pytest.approx(c, rel=CLOSE)
     with pytest.raises(Refusal, match="smaller step"):  # clients' gradients have no bound
-        certify_descent(SGD(0.3), noisy(2, relative=2.0), Value())
+        certify(SGD(0.3), noisy(2, relative=2.0), Value())
 
 
 GROWING = [(1, 1.0, 0.3), (10, 2.0, 0.3), (10, 2.0, 0.1)]
@@ -91,13 +90,13 @@ def test_noise_that_grows_with_f(n, A, gamma):
     functions, c = growing(n, A), gamma * (1 - gamma / 2)
     growth = gamma**2 * A / n
     options = {"least": c * (1 - 1e-9), "growth": growth * (1 + 1e-9)}
-    proof = certify_descent(SGD(gamma), functions, Value(), **options)
+    proof = certify(SGD(gamma), functions, Value(), **options)
     assert proof.c == pytest.approx(c, rel=CLOSE)
     assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
-    assert proof.verify() == proof.c
+    assert proof.verify()
     assert proof.promise.growth == pytest.approx(growth, rel=CLOSE)
     with pytest.raises(Refusal, match="no descent is proved"):
-        certify_descent(SGD(gamma), functions, Value(), growth=growth * (1 - 1e-6))
+        certify(SGD(gamma), functions, Value(), growth=growth * (1 - 1e-6))
 
 
 @pytest.mark.long(keep=1)
@@ -105,16 +104,16 @@ def test_noise_that_grows_with_f(n, A, gamma):
 def test_noise_that_grows_with_f_on_convex_functions(n, A, gamma):
     """c = 2 gamma (1 - gamma A/n), e = gamma^2/n for Psi = |x - x*|^2 and gamma <= 1/L."""
     c = 2 * gamma * (1 - gamma * A / n)
-    proof = certify_descent(SGD(gamma), replace(growing(n, A), mu=0.0), least=c * (1 - 1e-6))
+    proof = certify(SGD(gamma), replace(growing(n, A), mu=0.0), least=c * (1 - 1e-6))
     assert proof.e == pytest.approx(gamma**2 / n, rel=1e-4)
-    assert proof.verify() == proof.c
-    assert certify_descent(SGD(gamma), replace(growing(n, 0.0), mu=0.0)).c > 0
+    assert proof.verify()
+    assert certify(SGD(gamma), replace(growing(n, 0.0), mu=0.0)).c > 0
 
 
 def test_noise_that_grows_with_f_under_polyak_lojasiewicz():
     functions = replace(growing(10, 2.0), assumptions=(PolyakLojasiewicz(0.5),))
     found = [
-        certify_descent(SGD(0.3), one, measure="potential", least=0.1).e
+        certify(SGD(0.3), one, measure="potential", least=0.1).e
         for one in (functions, replace(functions, noise=GradientNoise()))
     ]
     assert found[0] >= found[1] * (1 - 1e-6)
@@ -122,7 +121,7 @@ def test_noise_that_grows_with_f_under_polyak_lojasiewicz():
 
 def test_no_quadratic_breaks_a_growing_noise():
     """On (h/2) x^2 + b x the noise sqrt(A/h) f' has the variance 2 A (f - inf f)."""
-    proof = certify_descent(SGD(0.4), growing(1, 0.5), growth=0.1)
+    proof = certify(SGD(0.4), growing(1, 0.5), growth=0.1)
 
     def excess(A):
         return max(largest_excess(proof, (h,), ratio=math.sqrt(A / h)) for h in (0.4, 1.0))
@@ -133,16 +132,16 @@ def test_no_quadratic_breaks_a_growing_noise():
 
 def test_growth_is_asked_for_and_bounds_the_rounds():
     with pytest.raises(Refusal, match="give the growth that is allowed"):
-        certify_descent(SGD(0.1), growing(2, 1.0))
+        certify(SGD(0.1), growing(2, 1.0))
     with pytest.raises(Refusal, match="without a solution; leave it out"):
-        certify_descent(SGD(0.1), replace(growing(2, 1.0), mu=0.0), growth=0.1)
+        certify(SGD(0.1), replace(growing(2, 1.0), mu=0.0), growth=0.1)
     for growth in (-1.0, math.nan, "1", True):
         with pytest.raises(Refusal, match="is no part of Psi"):
-            certify_descent(SGD(0.1), growing(2, 1.0), growth=growth)
+            certify(SGD(0.1), growing(2, 1.0), growth=growth)
     for gap in (-1.0, math.inf, "1"):
         with pytest.raises(Refusal, match="no part of a variance"):
             GradientNoise(gap=gap)
-    slow, fast = (certify_descent(SGD(0.1), growing(2, 1.0), growth=g).promise for g in (0.1, 0.01))
+    slow, fast = (certify(SGD(0.1), growing(2, 1.0), growth=g).promise for g in (0.1, 0.01))
     assert slow.rounds_to(0.01) == math.inf  # no sum of weights is above 1/growth
     T = fast.rounds_to(1.0, 0.5)
     assert sum((1 + 0.01) ** -(t + 1) for t in range(math.ceil(T))) >= 0.5 / fast.c * (1 - 1e-9)
@@ -150,9 +149,9 @@ def test_growth_is_asked_for_and_bounds_the_rounds():
 
 
 def test_exact_gradients_have_no_noise():
-    exact = certify_descent(EF21SGDM(0.1, 0.3), replace(noisy(5, alpha=0.5), noise=None))
+    exact = certify(EF21SGDM(0.1, 0.3), replace(noisy(5, alpha=0.5), noise=None))
     assert exact.e == 0
-    noise = certify_descent(EF21SGDM(0.1, 0.3), noisy(5, alpha=0.5))
+    noise = certify(EF21SGDM(0.1, 0.3), noisy(5, alpha=0.5))
     assert noise.c == pytest.approx(0.9 * exact.c, rel=2e-6)
 
 
@@ -172,7 +171,7 @@ def test_noise_of_theorems_is_certified(name, options, n, omega):
     method, theorem = card.at(setting, "nonconvex", **options), card.about("squared_gradient")[0]
     promise = theorem.promise(method, setting)
     functions = replace(FunctionClass.of(setting), noise=GradientNoise())
-    proof = certify_descent(method, functions, theorem, least=promise.c * (1 - CLOSE))
+    proof = certify(method, functions, theorem, least=promise.c * (1 - CLOSE))
     assert proof.c >= promise.c * (1 - CLOSE)
     assert proof.e == pytest.approx(promise.e, rel=1e-6)
 
@@ -189,7 +188,7 @@ ATTACKED = [
 @pytest.mark.parametrize(("method", "constants", "n"), ATTACKED)
 def test_no_quadratic_breaks_a_certificate(method, constants, n):
     """Samples have noise of both signs; half of e is too little."""
-    proof = certify_descent(method, noisy(n, **constants))
+    proof = certify(method, noisy(n, **constants))
     curvatures = list(product([-1.0, 0.4, 1.0], repeat=n))
     choices = list(product([-1.0, 1.0], repeat=n)) if constants else [None]
     attacks = list(product(curvatures, choices))
@@ -199,22 +198,23 @@ def test_no_quadratic_breaks_a_certificate(method, constants, n):
 
 
 def test_a_changed_sigma_is_no_proof():
-    proof = certify_descent(SGD(0.4), noisy(3))
+    proof = certify(SGD(0.4), noisy(3))
     for changed in (proof.exact_e * Fraction(99, 100), -proof.exact_e, Fraction(0)):
-        assert replace(proof, exact_e=changed).verify() == -math.inf
+        assert not replace(proof, exact_e=changed).verify()
 
 
 def test_a_factor_has_the_c_that_is_asked_for():
     """The form is that of the largest c; its proof has the c that is given."""
     functions = replace(noisy(5), assumptions=(PolyakLojasiewicz(0.5),))
-    proof = certify_descent(SGD(0.3), functions, measure="potential", least=0.25)
-    assert 0.25 <= proof.c == proof.verify()
+    proof = certify(SGD(0.3), functions, measure="potential", least=0.25)
+    assert proof.verify()
+    assert proof.c >= 0.25
     with pytest.raises(Refusal, match=r"no c above 0.9 is proved"):
-        certify_descent(SGD(0.3), functions, measure="potential", least=0.9)
+        certify(SGD(0.3), functions, measure="potential", least=0.9)
 
 
 def test_a_promise_ends_where_noise_does():
-    promise = certify_descent(SGD(0.1), noisy(10)).promise
+    promise = certify(SGD(0.1), noisy(10)).promise
     floor = promise.e / promise.c
     assert promise.rounds_to(2 * floor, variance=1.0) == pytest.approx(
         1 / (promise.c * floor), rel=1e-9
@@ -230,8 +230,6 @@ def test_misfits_are_refused():
         FunctionClass.nonconvex(2, L=1.0, noise=0.1)
     for least in (0.0, -1.0, math.nan, math.inf, "0.1", True):
         with pytest.raises(Refusal, match="no c of a descent"):
-            certify_descent(SGD(0.1), noisy(2), least=least)
+            certify(SGD(0.1), noisy(2), least=least)
     with pytest.raises(Refusal, match="is proved; ask for less"):
-        certify_descent(SGD(0.1), noisy(2), least=0.2)
-    with pytest.raises(Refusal, match="no factor is certified"):
-        certify(SGD(0.1), FunctionClass(2, 1.0, 10.0, noise=GradientNoise()))
+        certify(SGD(0.1), noisy(2), least=0.2)

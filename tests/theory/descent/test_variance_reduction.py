@@ -18,7 +18,7 @@ from certibit import (
     Gap,
     GradientNoise,
     Refusal,
-    certify_descent,
+    certify,
 )
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
@@ -47,20 +47,21 @@ def test_published_constants_are_those_of_their_potential(name, options, n, omeg
     method, theorem = card.at(where, "nonconvex", **options), card.about("squared_gradient")[0]
     promise = theorem.promise(method, where)
     functions = replace(FunctionClass.of(where), noise=GradientNoise(difference=where.difference))
-    own = certify_descent(method, functions, theorem)
+    own = certify(method, functions, theorem)
     assert (own.c, own.e) == (pytest.approx(promise.c, rel=CLOSE), 0.0)
-    best = certify_descent(method, functions)
+    best = certify(method, functions)
     assert best.c > 1.05 * promise.c
     assert best.reduces_variance
-    assert (best.verify(), best.e) == (best.c, 0.0)
+    assert best.verify()
+    assert best.e == 0.0
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("p", [0.1, 0.4])
 def test_more_smoothness_of_samples_is_worse(p):
-    found = [certify_descent(PAGE(0.1, p), sampled(3, change)).c for change in (0.0, 0.5, 1.0)]
+    found = [certify(PAGE(0.1, p), sampled(3, change)).c for change in (0.0, 0.5, 1.0)]
     assert found == sorted(found, reverse=True)
-    exact = certify_descent(PAGE(0.1, p), FunctionClass.nonconvex(3, L=1.0))
+    exact = certify(PAGE(0.1, p), FunctionClass.nonconvex(3, L=1.0))
     assert found[0] == pytest.approx(exact.c, rel=1e-6)
 
 
@@ -78,14 +79,14 @@ ATTACKED = [
 def test_no_quadratic_breaks_a_certificate(method, n):
     """Samples whose gradients change by l (x - y) more or less; twice of it is too much."""
     constants = {"omega": 1.0} if method.needs.compressor else {}
-    proof = certify_descent(method, sampled(n, 0.5, **constants))
+    proof = certify(method, sampled(n, 0.5, **constants))
     curvatures = list(product([-1.0, 0.4, 1.0], repeat=n))
     assert max(largest_excess(proof, h, change=0.5) for h in curvatures) <= 1e-9
     assert max(largest_excess(proof, h, change=1.0) for h in curvatures) > 1e-4
 
 
 def test_no_noise_of_one_size_breaks_dasha_mvr():
-    proof = certify_descent(DASHAMVR(0.1, 0.3, 0.3), sampled(1, 0.5, omega=1.0))
+    proof = certify(DASHAMVR(0.1, 0.3, 0.3), sampled(1, 0.5, omega=1.0))
     assert max(largest_excess(proof, (h,)) for h in (-1.0, 0.4, 1.0)) <= 1e-9
     wrong = replace(proof, exact_e=proof.exact_e / 10)
     assert max(largest_excess(wrong, (h,)) for h in (-1.0, 0.4, 1.0)) > 1e-9
@@ -115,7 +116,7 @@ class NoiseOfTwoPoints(SGD):
 def test_noises_of_one_sample_are_not_independent(monkeypatch):
     """On x^2/2 with the noise r f' the two are alike; taken as orthogonal, c is too large."""
     method, functions = NoiseOfTwoPoints(0.3), sampled(1, 0.4, 0.16)
-    right = certify_descent(method, functions, Value(), least=0.19)
+    right = certify(method, functions, Value(), least=0.19)
     attack = max(largest_excess(right, (h,), ratio=0.4) for h in (0.3, 1.0))
     assert right.c == pytest.approx(0.255 - 4.5 * 0.09 * 0.16, abs=1e-3)
     assert attack <= 1e-9
@@ -125,7 +126,7 @@ def test_noises_of_one_sample_are_not_independent(monkeypatch):
         "unknown",
         lambda self, sent, law, beside=None: unknown(self, sent, law),
     )
-    wrong = certify_descent(method, functions, Value(), least=0.21)
+    wrong = certify(method, functions, Value(), least=0.21)
     assert max(largest_excess(wrong, (h,), ratio=0.4) for h in (0.3, 1.0)) > 1e-3
 
 
@@ -157,11 +158,11 @@ class ThreePoints(SGD):
 def test_what_is_not_certified_is_refused():
     functions = sampled(2, 1.0)
     with pytest.raises(Refusal, match="a point that may depend on it"):
-        certify_descent(Again(0.1), functions)
+        certify(Again(0.1), functions)
     with pytest.raises(Refusal, match="more than two points"):
-        certify_descent(ThreePoints(0.1), functions)
+        certify(ThreePoints(0.1), functions)
     with pytest.raises(Refusal, match="nothing is assumed of the change"):
-        certify_descent(PAGE(0.1, 0.1), sampled(2, None))
+        certify(PAGE(0.1, 0.1), sampled(2, None))
     for change in (-1.0, float("nan"), "1", True):
         with pytest.raises(Refusal, match="no bound of the change of a noise"):
             GradientNoise(difference=change)
@@ -169,5 +170,5 @@ def test_what_is_not_certified_is_refused():
 
 def test_without_noise_page_is_gradient_descent():
     exact = FunctionClass.nonconvex(2, L=1.0)
-    proof = certify_descent(PAGE(0.5, 1.0), sampled(2, 1.0))
-    assert proof.c == pytest.approx(certify_descent(PAGE(0.5, 1.0), exact).c, rel=1e-6)
+    proof = certify(PAGE(0.5, 1.0), sampled(2, 1.0))
+    assert proof.c == pytest.approx(certify(PAGE(0.5, 1.0), exact).c, rel=1e-6)

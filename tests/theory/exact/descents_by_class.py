@@ -23,7 +23,7 @@ from certibit import (
     PolyakLojasiewicz,
     QuasiStrongConvexity,
     Similarity,
-    certify_descent,
+    certify,
 )
 
 SMOOTH = FunctionClass.nonconvex(4, L=1.0)
@@ -89,6 +89,6 @@ def descent_of(name, label):
     factors = {"gradual", "strongly convex", "expected", "searched"}
     measure = "potential" if label in factors else None
     if label in {"strongly convex", "expected"}:
-        return certify_descent(method, functions, CARDS[name].theorems[0], measure)
+        return certify(method, functions, CARDS[name].theorems[0], measure)
     growth = 0.05 if label == "growing" else 0.0
-    return certify_descent(method, functions, measure=measure, growth=growth)
+    return certify(method, functions, measure=measure, growth=growth)

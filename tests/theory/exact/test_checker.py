@@ -3,7 +3,6 @@
 import copy
 import importlib.util
 import json
-import math
 import re
 import subprocess
 import sys
@@ -39,7 +38,7 @@ CHECKER.__spec__.loader.exec_module(CHECKER)
 def test_the_checker_accepts_what_is_written(name, tmp_path):
     path = tmp_path / "certificate.json"
     proof = proof_of(name)
-    assert proof.verify() < math.inf
+    assert proof.verify()
     write_certificate(proof, path)
     assert CHECKER.check(json.loads(path.read_text(encoding="utf-8"))["proof"]) == ""
 
@@ -327,8 +326,8 @@ def test_a_negative_function_value_is_a_negative_part():
 def test_the_contraction_of_the_server_is_proved_and_checked():
     functions = FunctionClass(3, 1.0, 20.0, omega=2.0, alpha_down=0.5)
     proof = certify(EF21PDIANA(0.004, 0.3), functions)
-    assert proof.verify() < math.inf
-    assert replace(proof, functions=replace(functions, alpha_down=0.3)).verify() == math.inf
+    assert proof.verify()
+    assert not replace(proof, functions=replace(functions, alpha_down=0.3)).verify()
     file = proof_file(proof)["proof"]
     assert CHECKER.check(file) == ""
     assert CHECKER.check(changed(file, ("classes", 1, "alpha"), lambda _: "3/10"))
@@ -351,7 +350,7 @@ def test_multipliers_of_another_step_are_refused(name, changed):
             ),
         ),
     }[changed]()
-    assert other.verify() == math.inf
+    assert not other.verify()
     assert CHECKER.check(proof_file(other)["proof"])
 
 
@@ -372,5 +371,5 @@ def test_a_potential_with_a_negative_part_proves_nothing():
     proof = proof_of("locodl")
     first, *others = proof.weights
     negative = replace(proof, weights=(first, *(-weight for weight in others)))
-    assert negative.verify() == math.inf
+    assert not negative.verify()
     assert CHECKER.check(proof_file(negative)["proof"]) == "Psi has a negative part"

@@ -1,6 +1,5 @@
 """Closed forms of best steps and rates, exact at rational points, and nothing is better."""
 
-import math
 from dataclasses import fields, replace
 from fractions import Fraction
 
@@ -21,21 +20,21 @@ FORMS = [EF_FORM, EF21_FORM, DIANA_FORM, LOCODL_FORM]
 def test_a_form_holds_at_all_its_points(form):
     """For one client, for two and for a thousand, without a tolerance."""
     assert {1000, 2} <= {point[0] for point in form.points}
-    assert all(form.proof(*point).verify() < math.inf for point in form.points)
+    assert all(form.proof(*point).verify() for point in form.points)
 
 
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_a_little_more_is_not_proved(form):
     proof = form.proof(*form.points[0])
-    assert proof.verify() < math.inf
+    assert proof.verify()
     more = proof.exact * (1 + Fraction(1, 10**12))
-    assert replace(proof, exact=more).verify() == math.inf
+    assert not replace(proof, exact=more).verify()
     factor = 1 + Fraction(1, 10**9)
     changed = {name: y * factor for name, y in proof.multipliers.items()}
-    assert replace(proof, multipliers=changed).verify() == math.inf
+    assert not replace(proof, multipliers=changed).verify()
     longer = replace(proof.method, gamma=proof.method.gamma * 1.001)
-    assert replace(proof, method=longer).verify() == math.inf
+    assert not replace(proof, method=longer).verify()
 
 
 @pytest.mark.long

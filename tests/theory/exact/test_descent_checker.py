@@ -16,7 +16,7 @@ from forgeries import changed, refused, resealed
 from certibit import (
     Assumption,
     Refusal,
-    certify_descent,
+    certify,
 )
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.proof_file import proof_file
@@ -348,7 +348,7 @@ class Own(Assumption):
 def test_what_has_no_word_is_refused(tmp_path):
     own = replace(SMOOTH, assumptions=(Own(),))
     with pytest.raises(Refusal, match="no word in the file"):
-        proof_file(certify_descent(METHODS["gd"], own))
+        proof_file(certify(METHODS["gd"], own))
     with pytest.raises(Refusal, match="no word in the file"):
-        write_certificate(certify_descent(METHODS["gd"], own), tmp_path / "gd.v")
+        write_certificate(certify(METHODS["gd"], own), tmp_path / "gd.v")
     assert not list(tmp_path.iterdir())

@@ -20,7 +20,7 @@ from certibit.solvers.methods.page import PAGE
 from certibit.theory.assumptions.assumption import Assumption
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
-from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
@@ -44,7 +44,7 @@ class AttackOnDescent:
         """Return the certificate."""
         if isinstance(self.functions, RelaxedFunctions):
             return certify_clipped(self.method, self.functions)
-        return certify_descent(self.method, self.functions)
+        return certify(self.method, self.functions)
 
     def answer(self) -> tuple[str, bool]:
         """Return what is said of it, and whether that is not as it should be."""

@@ -1,7 +1,6 @@
 """What is promised of a method that is attacked."""
 
 from certibit.theory.certificates.certify import certify
-from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import FunctionClass
 
 N = 4
@@ -13,15 +12,15 @@ def contraction(method):
 
 
 def descent(method):
-    return certify_descent(method, CONVEX).c
+    return certify(method, CONVEX, measure="gap").c
 
 
 def factor(method):
-    return certify_descent(method, CONVEX, measure="potential").c
+    return certify(method, CONVEX, measure="potential").c
 
 
 def slope(method):
-    return certify_descent(method, NONCONVEX).c
+    return certify(method, NONCONVEX).c
 
 
 PROMISES = [contraction, descent, factor, slope]

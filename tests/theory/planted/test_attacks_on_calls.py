@@ -23,7 +23,6 @@ from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
 from certibit.theory.certificates.certify import certify
 from certibit.theory.checks.examination import check
-from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
@@ -351,7 +350,7 @@ def test_what_is_known_of_f_at_its_solution_is_not_used_of_f_and_g(known):
     about = {"noise": known} if isinstance(known, GradientNoise) else {"assumptions": (known,)}
     functions = FunctionClass(2, 0.5, 10.0, omega=1.0, **about)
     with pytest.raises(Refusal, match=r"is about f, and locodl minimises f \+ g"):
-        certify_descent(LoCoDL(0.05, 0.5, 0.1, 0.5, 1.0), functions, measure="potential")
+        certify(LoCoDL(0.05, 0.5, 0.1, 0.5, 1.0), functions, measure="potential")
 
 
 class OfBoth(Stepping):

@@ -23,7 +23,6 @@ from small_states import Memory
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Needs, masked, mean
 from certibit.theory.certificates.certify import certify
-from certibit.theory.descent.certify_descent import certify_descent
 from certibit.theory.potential import Squares
 
 
@@ -121,5 +120,5 @@ def test_no_part_of_a_method_asks_what_its_arrays_are(part, n):
         certify(OfWhat(part=part), replace(CONVEX, n=n), potential=OfArrays())
     if part != "lyapunov":
         with pytest.raises(Refusal, match="does not do on numbers"):
-            certify_descent(OfWhat(part=part), replace(NONCONVEX, n=n))
+            certify(OfWhat(part=part), replace(NONCONVEX, n=n))
     assert certify(OfWhat(), replace(CONVEX, n=n), potential=OfArrays()).factor < 10

@@ -19,13 +19,12 @@ from certibit import (
     Refusal,
     Setting,
     certify,
-    certify_descent,
     compressor,
 )
 from certibit.data.problem import Constants
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.certified_theorem import searched_theorem
-from certibit.theory.descent.descent_forms import has_descent
+from certibit.theory.certificates.forms import has_descent
 
 CARD = CARDS["ef-bv"]
 FACTOR, DESCENT = *CARD.about("potential"), *CARD.about("squared_gradient")
@@ -71,7 +70,7 @@ def are_proved(n, sent, d):
     smooth, strongly = where(n, sent, d), where(n, sent, d, kappa=100.0)
     m, steep = CARD.at(smooth), CARD.at(strongly)
     try:
-        descent = certify_descent(m, FunctionClass.of(smooth), DESCENT).c
+        descent = certify(m, FunctionClass.of(smooth), DESCENT).c
         decrease = certify(steep, FunctionClass.of(strongly), potential=FACTOR).decrease
     except Refusal:
         return False

@@ -13,7 +13,7 @@ from planting import fault, planted
 from certibit.solvers.methods.sgd import SGD
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.descent.certify_descent import certify_descent
+from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic import symbols
 
@@ -37,7 +37,7 @@ def has_attained_noise(n=1):
     attained = np.max(gamma**2 + gamma**4 * A * h / left)
     functions = FunctionClass(n, mu=0.1, L=1.0, noise=GradientNoise(expected=A))
     psi = CARDS["sgd"].theorems[0]
-    found = certify_descent(SGD(gamma), functions, psi, "potential", least=c * (1 - CLOSE))
+    found = certify(SGD(gamma), functions, psi, "potential", least=c * (1 - CLOSE))
     return abs(found.e - attained) <= 1e-6 * attained
 
 

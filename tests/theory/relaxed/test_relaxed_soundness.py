@@ -120,7 +120,8 @@ def test_random_constants_and_parameters():
         method = kind(gamma, gamma / eta) if kind is NormalisedGD else kind(eta, gamma)
         functions = RelaxedFunctions(L0, L1, n=1 + k % 5, sigma=sigma)
         proof = certify_clipped(method, functions)
-        assert proof.verify() == proof.c > 0
+        assert proof.verify()
+        assert proof.c > 0
         if not sigma:
             ratios.append(proof.c / attained_decrease(method, functions, proof.measure).c)
     assert max(ratios) <= 1 + 1e-9
@@ -250,8 +251,8 @@ def test_a_proof_with_a_fault_does_not_hold():
     """Each number of a certificate is needed as it is."""
     proof = certify_clipped(METHOD, FUNCTIONS)
     noisy = certify_clipped(ClippedSGD(0.25, 0.3), RelaxedFunctions(1.0, 1.0, 2, 0.05))
-    assert proof.verify() == proof.c
-    assert noisy.verify() == noisy.c
+    assert proof.verify()
+    assert noisy.verify()
     first, second, *others = proof.proofs
     faults = [
         replace(proof, exact=proof.exact * Fraction(10**9 + 1, 10**9)),
@@ -289,7 +290,7 @@ def test_a_proof_with_a_fault_does_not_hold():
         )
     )
     for fault in faults:
-        assert fault.verify() == -float("inf"), fault
+        assert not fault.verify(), fault
 
 
 @pytest.mark.parametrize("planted", ["greater is less", "always"])

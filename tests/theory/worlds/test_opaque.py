@@ -81,7 +81,7 @@ def descent(direction):
 def test_what_is_allowed_has_the_numbers_of_gradient_descent(direction):
     found = certify(descent(direction), FAMILY)
     assert found.decrease == pytest.approx(certify(GD(0.05), FAMILY).decrease, rel=1e-5)
-    assert found.verify() == found.factor
+    assert found.verify()
 
 
 def test_an_array_of_one_number_for_each_class_is_told_from_one_for_each_client():

@@ -25,11 +25,11 @@ from certibit.theory.audit.machinery.numbers import sinh
 from certibit.theory.audit.machinery.rounds import JOINT
 from certibit.theory.audit.machinery.step import (
     Amendment,
-    Proof,
     ProofStep,
     Space,
     Values,
     Variable,
+    WrittenProof,
 )
 from certibit.theory.cards.episode import Theorem1
 from certibit.theory.formulas.episode_round import PRINTED, factor_A, factor_B
@@ -87,7 +87,7 @@ def conclusion(form: Theorem1, key: str) -> ProofStep:
     )
 
 
-PROOF = Proof(
+PROOF = WrittenProof(
     "episode",
     "Crawshaw, Bao, Liu: EPISODE, ICLR 2023, appendices A-D and E.1; Theorem 1 with the constants "
     "of the main text (216, 180, 16), of the appendix (856, 180, 8), and in a general form.",

@@ -30,7 +30,7 @@ from certibit.theory.audit.locodl.iteration import (
     x_square_sent,
 )
 from certibit.theory.audit.locodl.locodl_search import ITERATION
-from certibit.theory.audit.machinery.step import Proof, ProofStep
+from certibit.theory.audit.machinery.step import ProofStep, WrittenProof
 
 
 def step(
@@ -43,7 +43,7 @@ def step(
     )
 
 
-PROOF = Proof(
+PROOF = WrittenProof(
     "locodl",
     "LoCoDL, arXiv:2403.04348, appendix A: the proof of Theorem 3.1.",
     (

@@ -11,7 +11,7 @@ from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
 from certibit.theory.audit.machinery.severity import Severity
-from certibit.theory.audit.machinery.step import Proof
+from certibit.theory.audit.machinery.step import WrittenProof
 from certibit.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
 from certibit.theory.verdict import Known
 
@@ -26,7 +26,7 @@ class Report:
 
     Attributes
     ----------
-    proof : Proof
+    proof : WrittenProof
         What was audited.
     findings : tuple of Finding
         One per step, in the order of the proof.
@@ -34,7 +34,7 @@ class Report:
         Time the audit took.
     """
 
-    proof: Proof
+    proof: WrittenProof
     findings: tuple[Finding, ...]
     seconds: float
 
@@ -161,7 +161,7 @@ class Report:
 
 
 def audit_report(
-    proof: Proof,
+    proof: WrittenProof,
     seed: int = 0,
     effort: float = 1.0,
     progress: Callable[[Finding], None] | None = None,

@@ -1,8 +1,8 @@
 """A proof as data: steps, each an inequality on a space of parameters under hypotheses.
 
 A `Step` says ``left <= right`` (or ``==``) for all values of its `Space`; its sides read the
-values by name, and the constants of the paper as ``v.k.name``. A `Proof` is a list of steps with
-the constants as printed; `Proof.with_constants`, `turned` and `without` give altered proofs.
+values by name, and the constants of the paper as ``v.k.name``. A `WrittenProof` is a list of steps
+with the constants as printed; its `with_constants`, `turned` and `without` give altered proofs.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -198,7 +198,7 @@ class ProofStep:
 
 
 @dataclass(frozen=True)
-class Proof:
+class WrittenProof:
     """A proof: its steps and its printed constants."""
 
     name: str
@@ -219,7 +219,7 @@ class Proof:
                 return step
         raise Refusal(f"the proof {self.name} has no step {place!r}; see its report for the places")
 
-    def with_constants(self, **constants: Rational) -> "Proof":
+    def with_constants(self, **constants: Rational) -> "WrittenProof":
         """Return the proof with some printed constants replaced."""
         unknown = sorted(set(constants) - set(self.constants))
         if unknown:
@@ -230,12 +230,12 @@ class Proof:
         changed = {name: Fraction(value) for name, value in constants.items()}
         return replace(self, constants={**self.constants, **changed})
 
-    def turned(self, place: str) -> "Proof":
+    def turned(self, place: str) -> "WrittenProof":
         """Return the proof with one inequality turned around."""
         step = self.step(place)
         return self.replaced(place, left=step.right, right=step.left)
 
-    def without(self, place: str, hypothesis: str) -> "Proof":
+    def without(self, place: str, hypothesis: str) -> "WrittenProof":
         """Return the proof with a hypothesis of one step dropped.
 
         Raises
@@ -248,12 +248,12 @@ class Proof:
             raise Refusal(f"{place} has no hypothesis {hypothesis!r} that could be dropped")
         return self.replaced(place, space=space.without(hypothesis))
 
-    def replaced(self, place: str, **changes: Any) -> "Proof":
+    def replaced(self, place: str, **changes: Any) -> "WrittenProof":
         """Return the proof with attributes of one step changed."""
         old = self.step(place)
         steps = tuple(replace(s, **changes) if s is old else s for s in self.steps)
         return replace(self, steps=steps)
 
-    def only(self, *places: str) -> "Proof":
+    def only(self, *places: str) -> "WrittenProof":
         """Return the proof of some steps alone."""
         return replace(self, steps=tuple(self.step(place) for place in places))

@@ -11,7 +11,7 @@ from typing import Any
 
 from certibit.theory.audit.episode.lemmas import AUXILIARY
 from certibit.theory.audit.machinery.nonnegative import Nonnegative
-from certibit.theory.audit.machinery.step import Proof, ProofStep, Space, Values
+from certibit.theory.audit.machinery.step import ProofStep, Space, Values, WrittenProof
 from certibit.theory.audit.normalised_ef21.normalised_ef21_round import (
     change,
     flat_smoothness,
@@ -107,7 +107,7 @@ LEMMAS = tuple(
 )
 """Of EPISODE: what (L0, L1)-smoothness says of values and gradients nearby."""
 
-PROOF = Proof(
+PROOF = WrittenProof(
     "normalised-ef21",
     "The theorem of normalised EF21 on (L0, L1)-smooth functions, proved by us.",
     (

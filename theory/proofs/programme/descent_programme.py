@@ -106,21 +106,16 @@ class DescentProgramme(DescentCoordinates):
     ) -> "DescentProgramme":
         """Return the programme of (1 - c) Psi - E[Psi+] for given weights of Psi and Psi+.
 
-        Psi >= 0 is asked where Psi+ is Psi, and multipliers prove it where Psi is no sum of
-        squares and function values. What is 0 in the mean is used where a step has a measure, so
+        Psi >= 0 is asked where Psi+ is Psi, and multipliers prove it unless Psi is a sum of squares
+        and of f - f* at points. What is 0 in the mean is used where a step has a measure, so
         that noises are unknowns.
-
-        Raises
-        ------
-        Refusal
-            If the functions have no solution, which Psi is a distance to.
         """
-        step.symbols.functions.require_solution()
         now, after = step.psi(weights, following)
         one = replace(step, now=(now,), after=(after,), measured=(now,))
         if not step.measured:
             one = replace(one, equalities={})
-        return cls(one, [fmpq(1)], positive=following is None and not now.is_positive)
+        known = now.is_positive and step.symbols.functions.has_solution
+        return cls(one, [fmpq(1)], positive=following is None and not known)
 
     @cached_property
     def cone(self) -> ConeProgramme:

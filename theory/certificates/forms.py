@@ -1,25 +1,44 @@
-"""All quadratic forms of a method over a class, and the constants of the best descents of them."""
+"""All quadratic forms of a method over a class, and the best of them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.certificates.factor_form import CLOSE, LARGEST, unit_of_values
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.descent import Descent
-from certibit.theory.proofs.measure import Measure, MeasureName
+from certibit.theory.proofs.measure import PSI, Measure, MeasureName
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
+from certibit.theory.proofs.programme.factor_programme import NO_FACTOR, FactorProgramme
 from certibit.theory.proofs.rational_algebra import ZERO
-from certibit.theory.proofs.rational_step import combination
-from certibit.theory.proofs.start import NONE, movement, step_and_start, values_at_start
+from certibit.theory.proofs.rational_step import RationalStep, combination
+from certibit.theory.proofs.start import NO_GROWTH, movement, step_and_start, values_at_start
+from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
-from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
+
+LARGEST = 10**6
+"""Form that is searched for at most, in sums of the squares of all parts of a state."""
+
+CLOSE = 1e-7
+"""Relative distance of c to its bound at which a search for a form ends, well inside."""
+
+GIVEN_UP = 1e-7
+"""Relative loss of decrease that is accepted for a form that can be read."""
+
+SHORT = ((1e-3, 4), (1e-4, 6), (1e-6, 8))
+"""The relative size of entries that are left out of a form, and its digits, tried in turn."""
+
+MOST_CLASSES = 4
+"""With more classes all clients have the same weights, as the form grows with their square."""
+
 
 PARTS = (0.25, 0.5, 0.75, 0.9, 0.99)
 """Parts of the largest c for which the smallest e is looked for."""
@@ -28,12 +47,85 @@ NOTHING = rational(1e-9)
 """A c below this, divided by L, is none."""
 
 
+def form_of_factor(method: Method, functions: FunctionClass) -> tuple[Family, FactorProgramme]:
+    """Return all quadratic forms, and the programme of the one with the largest factor.
+
+    Few classes of clients have weights of their own.
+    """
+    few = 1 < len(functions.kinds) <= MOST_CLASSES
+    family = Family.largest(method, functions, functions.counts if few else ())
+    step, _ = step_and_start(method, functions, family.start.spread(), PSI, trusted=True)
+    step = replace(step.weighted, measured=(combination([ZERO], step.now[:1]),))
+    count = len(step.now)
+    sizes = list(map(rational, family.unit[-count:]))
+    if functions.has_solution:
+        return family, FactorProgramme(step, [ZERO] * count, range(count), sizes)
+    unit = unit_of_values(method, family)
+    most = [LARGEST * unit * size for size in sizes]
+    squares = range(1, count - len(family.start.points))
+    return family, FactorProgramme(step, [unit, *[ZERO] * (count - 1)], squares, most)
+
+
+def unit_of_values(method: Method, family: Family) -> Rational:
+    """Return the weight with which f - inf f at the model has weight 1."""
+    if not family.start.values:
+        raise Refusal(
+            f"f at the model of {method.name} depends on what is drawn in its step, and no form "
+            "with f - inf f is found; state a potential"
+        )
+    return 1 / rational(family.start.values)
+
+
+def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPotential:
+    """Return the quadratic form of the state with nearly the largest decrease.
+
+    It has as few entries and digits as lose at most ``GIVEN_UP`` of the decrease, where gradients
+    are exact and functions have a solution.
+
+    Raises
+    ------
+    Refusal
+        If no such form can be certified.
+    """
+    family, programme = form_of_factor(method, functions)
+    c, found = programme.best_form(CLOSE)
+    if functions.has_variance or not functions.has_solution:
+        if c <= 0:
+            raise Refusal(NO_FACTOR)
+        return family.of_weights(found)
+    least = float(fraction(c)) - GIVEN_UP * abs(float(fraction(c)))
+    weights = (*[0.0] * family.unused, *(float(fraction(w)) for w in found))
+    for small, digits in SHORT:
+        psi = family.potential(family.without_small(weights, small), signed=True).rounded(digits)
+        own = family.rational(family.weights_of(psi))
+        with suppress(Refusal):
+            if DescentProgramme.of_factor(programme.step, own).constant(least) > least:
+                return psi
+    return family.of_weights(found)
+
+
+def best_weights(step: RationalStep) -> tuple[float, ...]:
+    """Return the weights of the terms of a step with the largest decrease."""
+    given = step.symbols.weights
+    used = [place for place, weight in enumerate(given) if weight]
+    one = step.weighted
+    now, after = (tuple(forms[k] for k in used) for forms in (one.now, one.after))
+    nothing = (combination([ZERO], now[:1]),)
+    one = replace(one, now=now, after=after, measured=nothing, equalities={})
+    ones = [rational(1)] * len(used)
+    _, found = FactorProgramme(one, [ZERO] * len(used), range(len(used)), ones).best_form(CLOSE)
+    weights = [0.0] * len(given)
+    for place, w in zip(used, found, strict=True):
+        weights[place] = given[place] * max(float(fraction(w)), 0.0)
+    return tuple(weights)
+
+
 def default_measure(functions: FunctionClass) -> Measure:
     """Return f - f* where functions have a solution, else |grad f(x)|^2."""
     return Measure("gap" if functions.has_solution else "squared_gradient")
 
 
-def class_of_descent(
+def class_of_proof(
     method: Method, functions: FunctionClass | Setting, measure: MeasureName | None = None
 ) -> FunctionClass:
     """Return the class over which a descent of a method is certified."""
@@ -77,7 +169,7 @@ def forms_of_class(
     method: Method,
     functions: FunctionClass,
     measure: Measure,
-    growth: Fraction = NONE,
+    growth: Fraction = NO_GROWTH,
     at_rest: bool = False,
 ) -> tuple[Family, DescentProgramme]:
     """Return all quadratic forms, and the programme of the best of them.
@@ -136,16 +228,16 @@ def has_descent(
     Raises
     ------
     Refusal
-        As :func:`certify_descent`.
+        As :func:`~certibit.theory.certificates.certify.certify`.
 
     Examples
     --------
     >>> from certibit import GD, FunctionClass
-    >>> from certibit.theory.descent.descent_forms import has_descent
+    >>> from certibit.theory.certificates.forms import has_descent
     >>> [has_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0)) for gamma in (1.9, 2.1)]
     [True, False]
     """
-    functions = class_of_descent(method, functions, measure)
+    functions = class_of_proof(method, functions, measure)
     asked = Measure(measure) if measure else default_measure(functions)
     least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
     _, programme = forms_of_class(method, functions, asked, Fraction(growth))
@@ -160,9 +252,9 @@ def largest_constant(method: Method, functions: FunctionClass, at_rest: bool = F
     Raises
     ------
     Refusal
-        As :func:`certify_descent`.
+        As :func:`~certibit.theory.certificates.certify.certify`.
     """
-    functions = class_of_descent(method, functions)
+    functions = class_of_proof(method, functions)
     _, programme = forms_of_class(method, functions, default_measure(functions), at_rest=at_rest)
     return float(fraction(programme.best(CLOSE).c))
 
@@ -181,7 +273,7 @@ def noise_frontier(
     Raises
     ------
     Refusal
-        As :func:`certify_descent`.
+        As :func:`~certibit.theory.certificates.certify.certify`.
 
     Examples
     --------
@@ -191,7 +283,7 @@ def noise_frontier(
     >>> few.c < many.c and few.e < many.e
     True
     """
-    functions, grown = class_of_descent(method, functions), Fraction(growth)
+    functions, grown = class_of_proof(method, functions), Fraction(growth)
     require_growth(functions, default_measure(functions), grown)
     _, programme = forms_of_class(method, functions, default_measure(functions), grown)
     largest = programme.best(CLOSE).c
@@ -208,9 +300,9 @@ def fewest_rounds(method: Method, functions: FunctionClass, begin: Experiment[An
     Raises
     ------
     Refusal
-        As :func:`certify_descent`.
+        As :func:`~certibit.theory.certificates.certify.certify`.
     """
-    functions = class_of_descent(method, functions)
+    functions = class_of_proof(method, functions)
     family, programme = forms_of_class(method, functions, default_measure(functions))
     found = least_at_start(family, programme, functions, begin)
     values = values_at_start(family.start.spread(), begin, functions)

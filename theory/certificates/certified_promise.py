@@ -20,7 +20,7 @@ from certibit.solvers.method import Method
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
-from certibit.theory.descent.descent_forms import class_of_descent
+from certibit.theory.certificates.forms import class_of_proof
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.measure import Measure
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
@@ -208,7 +208,7 @@ def _least_noise(
     """Return the smallest e + zeta^2 e' that is certified with a given c; None if c is not."""
     name: Any = theorem.measure
     measure = Measure(name)
-    functions = class_of_descent(method, functions, measure.name)
+    functions = class_of_proof(method, functions, measure.name)
     step, _ = step_and_start(method, functions, theorem, measure)
     programme = DescentProgramme(step, tuple(map(rational, step.symbols.weights)))
     try:
