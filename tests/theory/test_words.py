@@ -17,10 +17,10 @@ from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.audit.machinery.step import (
     Amendment,
     Hypothesis,
-    Proof,
     ProofStep,
     Space,
     Variable,
+    WrittenProof,
 )
 from certibit.theory.checks.standard import TheoremRow
 from certibit.theory.verdict import Known, Verdict
@@ -139,7 +139,7 @@ def test_audit():
             amendments=(Amendment("1 + y", right),),
         ),
     )  # fmt: skip
-    report = audit_report(Proof("test", "", steps, {"c": Fraction(1)}))
+    report = audit_report(WrittenProof("test", "", steps, {"c": Fraction(1)}))
     outcomes = [finding.outcome for finding in report.findings]
     assert outcomes == ["holds", "holds at 50 points searched", "holds only if", "FAILS"]
     assert not LOOSE.search(report.table() + report.text())

@@ -60,13 +60,13 @@ def form_of_factor(method: Method, functions: FunctionClass) -> tuple[Family, Fa
     sizes = list(map(rational, family.unit[-count:]))
     if functions.has_solution:
         return family, FactorProgramme(step, [ZERO] * count, range(count), sizes)
-    unit = unit_of_values(method, family)
+    unit = _unit_of_values(method, family)
     most = [LARGEST * unit * size for size in sizes]
     squares = range(1, count - len(family.start.points))
     return family, FactorProgramme(step, [unit, *[ZERO] * (count - 1)], squares, most)
 
 
-def unit_of_values(method: Method, family: Family) -> Rational:
+def _unit_of_values(method: Method, family: Family) -> Rational:
     """Return the weight with which f - inf f at the model has weight 1."""
     if not family.start.values:
         raise Refusal(
@@ -199,7 +199,7 @@ def forms_of_class(
         unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)
         most = [LARGEST * unit * size for size in sizes]
         return family, DescentProgramme(step, [ZERO] * count, squares, most, start)
-    unit = unit_of_values(method, family)
+    unit = _unit_of_values(method, family)
     most = [LARGEST * unit * size for size in sizes]
     return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
 

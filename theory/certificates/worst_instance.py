@@ -78,7 +78,7 @@ _LONGEST_RUN = 20_000
 
 
 @dataclass(frozen=True)
-class WorstInstance:
+class _WorstInstance:
     """A problem and a state at which one step attains the factor of the programme.
 
     Attributes
@@ -152,7 +152,7 @@ class WorstInstance:
 
 def worst_instance(
     method: Method, functions: FunctionClass, potential: Potential | None = None, seed: int = 0
-) -> WorstInstance:
+) -> _WorstInstance:
     """Construct the worst case of the programme, with the potential's own weights, as quadratics.
 
     If the method solves a composite problem, g is (mu/2) |x|^2, as in the views of problems.
@@ -212,7 +212,7 @@ def worst_instance(
                 f"{functions.L_f:.6g}-smooth as it should be"
             )
     problem = _posed_problem(method, functions, matrices, "worst case", seed)
-    return WorstInstance(
+    return _WorstInstance(
         method,
         problem,
         sent,

@@ -52,7 +52,7 @@ Row = list[RationalForm]
 """What 1 and each of the unknowns t, weights and multipliers add to a form."""
 
 
-class KeptProgramme(RatioProgramme):
+class _KeptProgramme(RatioProgramme):
     """Maximise g . (d, v) such that A(v) - d B(v) >= 0, where (1, v) has one scale only."""
 
     def rescaling(self, columns: Floats, numbers: Floats, dual: Floats) -> Floats:
@@ -184,7 +184,7 @@ class ChainProgramme:
         if not self.kept:
             return ConeProgramme.of(gain, above, lines.tolist())
         gain = [rational(worth), *gain]
-        return KeptProgramme(
+        return _KeptProgramme(
             *(
                 ConeProgramme.of(gain, list(map(_with_d, sums)), _with_d(rows).tolist())
                 for sums, rows in self._parts

@@ -33,7 +33,7 @@ SEEDS = 3
 
 
 @dataclass(frozen=True)
-class PromisedBits:
+class _PromisedBits:
     """Bits per client until E[f - f*] is at most the target; infinite if nothing is proved.
 
     They are uplink bits, with a weight of the downlink total bits.
@@ -64,7 +64,7 @@ def promised_bits(
     once: Proof,
     target: float,
     downlink: float = 0.0,
-) -> PromisedBits:
+) -> _PromisedBits:
     """Compute the proved bits of whole runs from x = 0, and measure them.
 
     Raises
@@ -77,7 +77,7 @@ def promised_bits(
     by_theorem = math.inf
     if theorem:
         by_theorem = promise(theorem, experiment).bits_to(target, downlink)
-    steps = steps_by_chain(once, experiment, target, by_once)
+    steps = _steps_by_chain(once, experiment, target, by_once)
     cost = by_once.cost.bits(downlink)
     bits = by_once.cost.bits_of(steps / by_once.steps_per_round, downlink)
     least = min(by_theorem, by_once.bits_to(target, downlink), bits)
@@ -85,7 +85,7 @@ def promised_bits(
     budget = Budget(gap=target, rounds=int(min(2 * rounds + 100, MOST_STEPS)))
     trace = simulate(experiment, seeds=SEEDS, budget=budget)
     measured = float(np.median(trace.bits_to(target, downlink)))
-    return PromisedBits(
+    return _PromisedBits(
         target, by_theorem, by_once.bits_to(target, downlink), bits, measured, downlink
     )
 
@@ -108,7 +108,7 @@ def promise_by(once: Proof, experiment: ConvexExperiment) -> Promise:
     return Promise(of, constant * start, 1.0, round_cost(experiment))
 
 
-def steps_by_chain(
+def _steps_by_chain(
     once: Proof, experiment: ConvexExperiment, target: float, guess: Promise
 ) -> float:
     """Return the fewest steps after which a chain of certificates proves the target.

@@ -17,7 +17,7 @@ LINE, DEEPER = "\n  ", "\n    "
 """What separates the fields of a record, and the entries of a list in it."""
 
 
-def rocq_evaluation(kind: int, numbers: tuple[int, ...], certificate: dict[str, Any]) -> str:
+def _rocq_evaluation(kind: int, numbers: tuple[int, ...], certificate: dict[str, Any]) -> str:
     """Return an evaluation, perhaps of the average of several classes."""
     parts, counts = [certificate["evaluations"][i] for i in numbers], certificate["counts"]
     averaged = kind > len(counts)
@@ -103,7 +103,7 @@ class Places:
     @property
     def evaluations(self) -> list[str]:
         """The evaluations, then the averages that have a number by now."""
-        return [rocq_evaluation(*place, self.file) for place in self._numbers]
+        return [_rocq_evaluation(*place, self.file) for place in self._numbers]
 
 
 def rocq_record(fields: dict[str, str], between: str = " ") -> str:

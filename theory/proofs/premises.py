@@ -75,7 +75,7 @@ SLOPE = Exact(fmpq(1, 3))
 """Of gradients with which a state at rest is solved for: any number but 0."""
 
 
-class Translated:
+class _Translated:
     """Symbolic functions whose solution is an unknown vector, and their gradients there others.
 
     Those sum to 0, but with a shared g; they are 0 where all clients have one minimiser. Without a
@@ -94,9 +94,9 @@ class Translated:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def of_step(self, method: Method) -> "Translated":
+    def of_step(self, method: Method) -> "_Translated":
         """Return the functions as a step of a method gets them."""
-        return Translated(self.inner.of_step(method), self.method, self.slope)
+        return _Translated(self.inner.of_step(method), self.method, self.slope)
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: Slot | None = None
@@ -133,7 +133,7 @@ class Translated:
         return z, gradient(centre + z, given, active, self)
 
 
-class OfCells:
+class _OfCells:
     """Functions as relations ask for them: a gradient at a point that cannot be told is unknown.
 
     A point may depend on who takes part, and be another one for clients of different cells.
@@ -159,7 +159,7 @@ class OfCells:
         return found
 
 
-class AtRest(MessageErrors):
+class _AtRest(MessageErrors):
     """Messages of a state at rest: none is changed, and those that are not 0 are known then."""
 
     def unknown(
@@ -227,25 +227,25 @@ class Premises:
             if all(_equal(now[k], rest[k]) or not _any(rest[k]) for now, _, rest, _ in steps)
         ]
         kept = [(before, then) for before, *states, _ in steps for then in states]
-        held = really_kept(kept, held)
+        held = _really_kept(kept, held)
         if any(not _follow(rows, before, held) for before, *_, apart in steps for rows in apart):
             raise Refusal(_DEPENDS.format(self.method.name))
         problem, _ = self._world(cells_of_kinds(self.counts))
         s = unknown_state(self.patterns[0].put(self.template, tossed=True), problem)
-        if any(map(depends_on_heads, invariants(self.method, s, OfCells(problem)))):
+        if any(map(depends_on_heads, invariants(self.method, s, _OfCells(problem)))):
             raise Refusal(
                 f"a relation of the states of {self.method.name} sums over the clients what "
                 "depends on their fields of bool and has no certificate; state it without the sum"
             )
-        stated = self.method.invariants(s, OfCells(problem))
+        stated = self.method.invariants(s, _OfCells(problem))
         if stated is not None and not self.given.noise and len(held) < len(stated):
             raise Refusal(f"{self.method.name} does not keep what it declares to be invariant")
         return tuple(held)
 
     def require_rest(self, potential: Potential) -> None:
         """Refuse a potential that is not 0 in the state at rest, where there is a solution."""
-        problem, _ = self._world(cells_of_kinds(self.counts), AtRest)
-        shifted = Translated(problem, self.method)
+        problem, _ = self._world(cells_of_kinds(self.counts), _AtRest)
+        shifted = _Translated(problem, self.method)
         star = self.method.plain(self._rest(shifted))
         seen = self.method.shown(shifted)
         terms = potential.lyapunov(self.method.inner, star, star, self.given, seen)
@@ -261,13 +261,13 @@ class Premises:
         """Return the terms of a potential, the state at rest and the relations, as numbers."""
         self.size = SIZES[-1] * len(self.counts)
         problem, _ = self._world(cells_of_kinds(self.counts))
-        shifted = Translated(problem, self.method)
+        shifted = _Translated(problem, self.method)
         state, star = unknown_state(self.template, problem), self._rest(shifted)
         pair = self.method.plain(state), self.method.plain(star)
         seen = self.method.shown(shifted)
         terms = potential.lyapunov(self.method.inner, *pair, self.given, seen)
         vectors = [one.point if isinstance(one, Gap) else one.vectors for one in terms]
-        vectors += [*_vectors(star), *invariants(self.method, state, OfCells(problem))]
+        vectors += [*_vectors(star), *invariants(self.method, state, _OfCells(problem))]
         points = [part.tolist() for one in problem.evaluations for part in one.point]
         return [*points, *(problem.frame.rows(x).tolist() for x in vectors)]
 
@@ -300,7 +300,7 @@ class Premises:
 
     def _at(self, s: Any, problem: Any, degree: int = LEAST_DEGREE) -> list[Groups]:
         """Return the relations at a state, in the directions of each group."""
-        frame, seen = problem.frame, OfCells(problem)
+        frame, seen = problem.frame, _OfCells(problem)
         found = invariants(self.method, s, seen)
         if max(map(mean_degree, found), default=0) > degree:
             raise Refusal(
@@ -314,7 +314,7 @@ class Premises:
         made = []
         for exact, method in ((False, self.method), (True, self.exact)):
             plain, errors = self._world(orbit.cells, exact=exact)
-            problem: Any = Translated(plain, self.method) if self.given.has_solution else plain
+            problem: Any = _Translated(plain, self.method) if self.given.has_solution else plain
             x = plain.frame.unknown(plain.basis, plain.basis.index("start", every_client=False))
             channel = self._channel(plain, errors, orbit)
             with watched(method.name):
@@ -343,9 +343,9 @@ class Premises:
         """Return what relations are in the state at rest, having seen that a step keeps it."""
         self._require_same_rest()
         pattern = self.patterns[0]
-        for orbit in orbits_of(self.exact.inner, pattern, self.template):
-            plain, lost = self._world(orbit.cells, AtRest)
-            problem = Translated(plain, self.method)
+        for orbit in _orbits_of(self.exact.inner, pattern, self.template):
+            plain, lost = self._world(orbit.cells, _AtRest)
+            problem = _Translated(plain, self.method)
             star = self._rest(problem)
             channel = self._channel(plain, lost, orbit)
             with watched(self.method.name):
@@ -365,14 +365,14 @@ class Premises:
         made: list[tuple[list[Matrix], Drawn]] = []
         for exact, method in ((False, self.method), (True, self.exact)):
             plain, _ = self._world(cells_of_kinds(self.counts), exact=exact)
-            star = method.fixed_point(Translated(plain, self.method))
+            star = method.fixed_point(_Translated(plain, self.method))
             if star is None:
                 return
             vectors = [method.model(star), *_vectors(star)]
             made.append(([plain.frame.rows(x) for x in vectors], ([], [], [])))
         self._require_same(*made)
 
-    def _rest(self, problem: Translated) -> Any:
+    def _rest(self, problem: _Translated) -> Any:
         """Return the state at rest that the method states, or the one that is found."""
         stated = self.exact.fixed_point(problem)
         if stated is None:
@@ -390,8 +390,8 @@ class Premises:
         places = [(name, key) for name, x in fields.items() for key in "abc" if getattr(x, key)]
         first = [rational(float(getattr(fields[name], key))) for name, key in places]
         worlds = []
-        for orbit in orbits_of(self.exact.inner, self.patterns[0], self.template):
-            worlds.append((orbit, *self._world(orbit.cells, AtRest)))
+        for orbit in _orbits_of(self.exact.inner, self.patterns[0], self.template):
+            worlds.append((orbit, *self._world(orbit.cells, _AtRest)))
 
         def changed(values: Sequence[Any]) -> Rest:
             own = dict(fields)
@@ -403,7 +403,7 @@ class Premises:
         def residual(values: Sequence[Any]) -> list[Any]:
             rows = []
             for orbit, plain, lost in worlds:
-                problem = Translated(plain, self.method, SLOPE)
+                problem = _Translated(plain, self.method, SLOPE)
                 s = self.patterns[0].put(changed(values).of(problem.x_star, problem.grad_star))
                 channel = self._channel(plain, lost, orbit)
                 after = theorem_step(self.exact, s, problem.of_step(self.method), channel)
@@ -432,7 +432,7 @@ class Premises:
         certified, and how these change the step.
         """
         resting = self.patterns[0].within(pattern.cells)
-        for orbit in orbits_of(self.exact.inner, pattern, self.template):
+        for orbit in _orbits_of(self.exact.inner, pattern, self.template):
             problem, errors = self._world(orbit.cells)
             runs = []
             for flags in dict.fromkeys((pattern, resting)):
@@ -478,7 +478,7 @@ def starts_of(method: Method, counts: Sequence[int]) -> list[Orbit]:
     ]
 
 
-def orbits_of(method: Method, pattern: Pattern, template: Any) -> tuple[Orbit, ...]:
+def _orbits_of(method: Method, pattern: Pattern, template: Any) -> tuple[Orbit, ...]:
     """Return the outcomes of a step from a state with some flags."""
     state, n = pattern.put(template), sum(pattern.counts)
     return orbits(method, n, counts=pattern.counts, state=state, cells=pattern.cells)[0]
@@ -488,7 +488,7 @@ def _vectors(s: Any) -> list[Array]:
     return [x for x in vars(s).values() if x.dtype != bool]
 
 
-def really_kept(steps: Sequence[Step], held: Sequence[int]) -> list[int]:
+def _really_kept(steps: Sequence[Step], held: Sequence[int]) -> list[int]:
     """Return the relations that every outcome of a step keeps, if they hold before it.
 
     What a step makes of each must follow from the others.
@@ -519,12 +519,12 @@ def _any(rows: Groups) -> bool:
 def _follow(rows: Groups, before: Sequence[Groups], held: Sequence[int]) -> bool:
     """Whether what is 0 in each group of directions follows from relations that hold."""
     return all(
-        not own.any() or are_combinations(own, [before[j][group] for j in held])
+        not own.any() or _are_combinations(own, [before[j][group] for j in held])
         for group, own in enumerate(rows)
     )
 
 
-def are_combinations(rows: Matrix, others: Sequence[Matrix]) -> bool:
+def _are_combinations(rows: Matrix, others: Sequence[Matrix]) -> bool:
     """Whether rows of rational numbers are combinations of others."""
     if not others:
         return not rows.any()

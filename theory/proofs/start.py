@@ -50,7 +50,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class WithStart:
+class _WithStart:
     """A measure, then |x - x*|^2 and a potential at the state at rest about the model."""
 
     measure: Potential
@@ -79,7 +79,7 @@ def step_and_start(
     Where Psi may grow by a part of itself, E[Psi+] is given less this part of Psi.
     """
     starts = functions.has_solution and not measure.contracts
-    asked = WithStart(measure, potential) if starts else measure
+    asked = _WithStart(measure, potential) if starts else measure
     step = RationalStep.of(method, functions, potential, measure=asked, **choices)
     first, *others = step.measured
     if measure.contracts:
@@ -133,7 +133,7 @@ def values_at_start(
 
 
 @dataclass(frozen=True)
-class Affine:
+class _Affine:
     """n functions with given gradients everywhere, (n, 1, 1)."""
 
     n: int
@@ -157,7 +157,7 @@ def movement(step: SymbolicStep, place: int) -> Rationals:
         slopes[:2, 0, 0] = (1.0, -1.0)[:n]
         moved[[one.gradient for one in step.evaluations if one.kind == place - 1]] = fmpq(1)
     x = np.full((1, 1, 1), 0.0 if place else 1.0)
-    rest = fixed_point(step.method, AboutModel(Affine(n, slopes), x))
+    rest = fixed_point(step.method, AboutModel(_Affine(n, slopes), x))
     lengths = [rational(float(x.flat[0])) for x in vars(rest).values() if x.dtype != bool]
     states = [number for name, number in basis.names.items() if name[0] == "state"]
     for number, length in zip(states, lengths, strict=True):

@@ -89,7 +89,7 @@ class ClippedAccount:
         The proof of the certified c.
     lemma_5 : float
         The c that Lemma 5 of EPISODE with C = 1 proves; NaN if none.
-    attained : AttainedDecrease or None
+    attained : _AttainedDecrease or None
         The c of the extremal function, without noise: no larger one is true.
     largest : float
         The factor by which eta and gamma may grow at most with a certified c > 0; NaN if the
