@@ -200,20 +200,6 @@ class QuadraticPotential:
             points=(),
         )
 
-    def times(self, factor: float) -> "QuadraticPotential":
-        """Return a multiple of the form."""
-
-        def multiples(weights: Iterable[float]) -> tuple[float, ...]:
-            return tuple(factor * float(weight) for weight in weights)
-
-        return replace(
-            self,
-            values=factor * self.values,
-            gap_weights=multiples(self.gap_weights),
-            mean_weights=multiples(self._all(self.mean_weights, self.mean_rows)),
-            apart_weights=multiples(self._all(self.apart_weights, self.apart_rows)),
-        )
-
     def rounded(self, digits: int) -> "QuadraticPotential":
         """Return the form with numbers of so many significant digits."""
 
@@ -258,42 +244,6 @@ class QuadraticPotential:
                 for kind in range(len(self.counts) or 1)
             ),
         ]
-
-    def of_classes(self, counts: tuple[int, ...]) -> "QuadraticPotential":
-        """Return the same form with means and deviations of each class.
-
-        The mean over all is that over the classes, and deviations from it are those from the means
-        of the classes and theirs.
-        """
-        shares = np.array(counts) / sum(counts)
-        own = np.array([own for _, own in self.names])
-        width = [len(counts) if each else 1 for each in own]
-        starts = np.cumsum([0, *width[:-1]])
-        overall = np.zeros((len(own), sum(width)))
-        for part, (start, size) in enumerate(zip(starts, width, strict=True)):
-            overall[part, start : start + size] = shares if size > 1 else 1.0
-        apart = self.apart_rows.T * self._all(self.apart_weights, self.apart_rows) @ self.apart_rows
-        means = self.mean_rows @ overall
-        form = means.T * self._all(self.mean_weights, means) @ means
-        for kind, share in enumerate(shares):
-            away = -overall[own]
-            away[np.arange(len(away)), starts[own] + kind] += 1.0
-            form += share * away.T @ apart @ away
-        mean_weights, mean_rows = squares_of(form)
-        found = [squares_of(share * apart) for share in shares]
-        size = len(apart)
-        rows = [
-            np.pad(rows, ((0, 0), (kind * size, (len(counts) - kind - 1) * size)))
-            for kind, (_, rows) in enumerate(found)
-        ]
-        return replace(
-            self,
-            mean_rows=mean_rows,
-            mean_weights=mean_weights,
-            apart_rows=np.concatenate(rows),
-            apart_weights=tuple(chain(*(weights for weights, _ in found))),
-            counts=counts,
-        )
 
     def _members(self, n: int) -> list[tuple[int, Any]]:
         """Return for each class how many clients it has, and 1 where a client is one of them."""

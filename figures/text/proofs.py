@@ -548,7 +548,7 @@ def optimum_summary(optimum: Any, downlink: float = 0.0) -> dict[str, Any]:
     }
 
 
-# several steps, and whole runs
+# several steps
 
 
 def describe_chain(chain: Any, attained: float | None) -> str:
@@ -576,20 +576,6 @@ def chain_summary(chain: Any, attained: float | None) -> dict[str, Any]:
         "decreases": [float(link.decrease) for link in chain.links],
         "counts": list(chain.counts),
     }
-
-
-def describe_bits(bits: Any) -> str:
-    """Say how many bits a run takes, as proved beside as measured."""
-    theorem, certificate, chain, measured = (
-        f"{value:.4g}" if math.isfinite(value) else "none"
-        for value in (bits.theorem, bits.certificate, bits.chain, bits.measured)
-    )
-    counted = "; ".join(filter(None, [total_text(bits.downlink_weight), "per client"]))
-    text = (
-        f"{counted} to f - f* <= {bits.target:g}: proved {theorem} by theorem, {certificate} by "
-        f"the certificate of one step, {chain} by a chain; measured {measured}"
-    )
-    return _written([("bits", text)])
 
 
 def plain(values: Any) -> dict[str, Any]:

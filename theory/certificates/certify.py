@@ -66,7 +66,7 @@ def certify(
     weights: Weights = "fixed",
     least: float | None = None,
     growth: float = 0.0,
-    begin: Experiment[Any] | Literal["rest"] | None = None,
+    begin: Experiment[Any] | None = None,
 ) -> Proof:
     """Return a proof that E[Psi+] <= Psi - c M over a class, with a c as large as a search finds.
 
@@ -101,12 +101,10 @@ def certify(
     growth : float
         Prove E[Psi+] <= (1 + growth) Psi - c M + e sigma^2, which is all that holds where the
         variance of gradients grows with f - inf f (``GradientNoise.gap``), and M is not.
-    begin : Experiment or "rest", optional
+    begin : Experiment, optional
         The method on a problem, for functions without a solution and exact gradients: search for
         the form with nearly the least Psi_0/c at the start of its runs, which promises the fewest
-        rounds, instead of the largest c. With "rest" it is the largest c of a form that is
-        f - inf f where a state is at rest, so that Psi_0 = f(x_0) - inf f for a run that starts
-        there.
+        rounds, instead of the largest c.
 
     Raises
     ------
@@ -236,13 +234,14 @@ def proof_of_link(
 def best_decrease(
     method: Method,
     functions: FunctionClass,
-    potential: Potential,
+    potential: Potential | Literal["search"] | None = None,
     weights: Weights = "fixed",
     *,
     trusted: bool = True,
     least: float = -np.inf,
 ) -> float:
     """Return the decrease that :func:`certify` proves, or whether it is above the ``least``."""
+    potential, weights = chosen_potential(method, functions, potential, weights)
     programme, _ = _programme_of_factor(method, functions, potential, weights, trusted=trusted)
     return programme.constant(least)
 
@@ -269,16 +268,20 @@ def exact_weights(
 
 
 def chosen_potential(
-    method: Method, functions: FunctionClass, weights: Weights = "fixed"
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential | Literal["search"] | None,
+    weights: Weights = "fixed",
 ) -> tuple[Potential, Weights]:
-    """Return the potential of a method's first theorem, or one that is searched for.
+    """Return the potential, by default that of a method's first theorem, or one that is searched.
 
     A potential that was searched for keeps its weights, which the search has optimised.
     """
-    theorem = next(iter(card_of(method).about("potential")), None)
-    if theorem is not None:
-        return theorem, weights
-    return searched_potential(method, functions), "fixed"
+    if potential is None:
+        potential = next(iter(card_of(method).about("potential")), None)
+    if potential is None or isinstance(potential, str):
+        return searched_potential(method, functions), "fixed"
+    return potential, weights
 
 
 def _searched_factor(
@@ -356,12 +359,11 @@ def _searched_descent(
     measure: Measure,
     least: Fraction | None,
     growth: Fraction,
-    begin: Experiment[Any] | Literal["rest"] | None = None,
+    begin: Experiment[Any] | None = None,
 ) -> Proof:
     """Return the proof with the best quadratic form, of which small parts are left out."""
-    at_rest = isinstance(begin, str)
-    family, programme = forms_of_class(method, functions, measure, growth, at_rest)
-    if begin is None or isinstance(begin, str):
+    family, programme = forms_of_class(method, functions, measure, growth)
+    if begin is None:
         found = _solved(programme, least, CLOSE)
     else:
         found = least_at_start(family, programme, functions, begin)

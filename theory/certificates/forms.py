@@ -170,17 +170,9 @@ def forms_of_class(
     functions: FunctionClass,
     measure: Measure,
     growth: Fraction = NO_GROWTH,
-    at_rest: bool = False,
 ) -> tuple[Family, DescentProgramme]:
-    """Return all quadratic forms, and the programme of the best of them.
-
-    Where functions have no solution, ``at_rest`` leaves out gradients at the model: Psi is then
-    f - inf f where a state is at rest about it.
-    """
-    if at_rest and not functions.has_solution:
-        family = Family.of(method, functions, gradients=False)
-    else:
-        family = Family.largest(method, functions)
+    """Return all quadratic forms, and the programme of the best of them."""
+    family = Family.largest(method, functions)
     if functions.has_solution:
         family = family.without_points()
     spread = family.start.spread()
@@ -244,10 +236,8 @@ def has_descent(
     return bool(programme.best(CLOSE, enough=least).c > least)
 
 
-def largest_constant(method: Method, functions: FunctionClass, at_rest: bool = False) -> float:
+def largest_constant(method: Method, functions: FunctionClass) -> float:
     """Return the largest c of any quadratic form Psi, for the default M of the class.
-
-    With ``at_rest`` Psi is f - inf f, or at most |x - x*|^2, where a state is at rest.
 
     Raises
     ------
@@ -255,7 +245,7 @@ def largest_constant(method: Method, functions: FunctionClass, at_rest: bool = F
         As :func:`~certibit.theory.certificates.certify.certify`.
     """
     functions = class_of_proof(method, functions)
-    _, programme = forms_of_class(method, functions, default_measure(functions), at_rest=at_rest)
+    _, programme = forms_of_class(method, functions, default_measure(functions))
     return float(fraction(programme.best(CLOSE).c))
 
 

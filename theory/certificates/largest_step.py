@@ -10,13 +10,8 @@ import scipy
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.certify import Weights, best_decrease, certify, chosen_potential
-from certibit.theory.certificates.forms import (
-    default_measure,
-    has_descent,
-    largest_constant,
-    searched_potential,
-)
+from certibit.theory.certificates.certify import Weights, best_decrease, certify
+from certibit.theory.certificates.forms import default_measure, has_descent, largest_constant
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 
@@ -39,12 +34,13 @@ def largest_step(
     weights: Weights = "fixed",
     accuracy: float = 1e-4,
     potential: Potential | Literal["search"] | None = None,
+    growth: float = 0.0,
 ) -> float:
-    """Return the largest step size that is found to have a certified factor below 1.
+    """Return the largest step size that is found to have a certified factor below 1, or a descent.
 
-    The start is doubled, or halved, until the factor passes 1; then the interval is bisected. The
-    result is NaN if no step size is certified in 40 halvings, and infinity if all are certified in
-    40 doublings.
+    It is about a factor over strongly convex functions. The start is doubled, or halved, until
+    nothing is certified; then the interval is bisected. The result is NaN if no step size is
+    certified in 40 halvings, and infinity if all are certified in 40 doublings.
 
     Parameters
     ----------
@@ -55,8 +51,11 @@ def largest_step(
     accuracy : float
         Relative accuracy of the step size.
     potential : Potential or "search", optional
-        As in :func:`~certibit.theory.certificates.certify.certify`; with "search" one is searched
-        for at each step size, so that the units of the state do not matter.
+        Of a factor, as in :func:`~certibit.theory.certificates.certify.certify`; with "search" one
+        is searched for at each step size, so that the units of the state do not matter. Of a
+        descent it is tried beside all forms: f in it may be at another point than the model.
+    growth : float
+        The part of itself by which Psi of a descent may grow.
 
     Examples
     --------
@@ -64,19 +63,22 @@ def largest_step(
     >>> found = largest_step(GD, FunctionClass(n=3, mu=1, L=10), start=1.0)
     >>> round(found, 3)
     0.2
+    >>> round(largest_step(GD, FunctionClass.nonconvex(2, L=1.0), start=1.0), 2)
+    2.0
     """
 
-    def contracts(value: float) -> bool:
+    def works(value: float) -> bool:
         with suppress(Refusal, ArithmeticError, ValueError):
-            method, chosen, own = change(value), potential, weights
-            if isinstance(chosen, str):
-                chosen, own = searched_potential(method, functions), "fixed"
-            elif chosen is None:
-                chosen, own = chosen_potential(method, functions, weights)
-            return best_decrease(method, functions, chosen, own, least=0.0) > 0
-        return False
+            method = change(value)
+            if functions.mu > 0:
+                return best_decrease(method, functions, potential, weights, least=0.0) > 0
+            if has_descent(method, functions, growth=growth):
+                return True
+        if functions.mu > 0 or isinstance(potential, str):
+            return False
+        return _constant(change(value), functions, potential, growth) > 0
 
-    low, high = limits(contracts, start, accuracy)
+    low, high = limits(works, start, accuracy)
     return low if high < float("inf") else high
 
 
@@ -111,39 +113,6 @@ def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if works(middle) else (low, middle)
     return low, high
-
-
-def descent_limit(
-    method: Method,
-    name: str,
-    functions: FunctionClass,
-    accuracy: float = ACCURACY,
-    growth: float = 0.0,
-    psi: Potential | None = None,
-) -> float:
-    """Return the largest value of a step size with a certified descent, searched from its own.
-
-    NaN if none is found in 40 halvings, infinity if all are certified in 40 doublings. The values
-    with a descent are assumed to be an interval from 0. ``psi`` is tried beside all forms: f in it
-    may be at another point than the model.
-
-    Examples
-    --------
-    >>> from certibit import GD, FunctionClass
-    >>> found = descent_limit(GD(gamma=1.0), "gamma", FunctionClass.nonconvex(2, L=1.0), 1e-3)
-    >>> round(found, 2)
-    2.0
-    """
-    change = steps_of(method, name)
-
-    def descends(step: float) -> bool:
-        with suppress(Refusal):
-            if has_descent(change(step), functions, growth=growth):
-                return True
-        return _constant(change(step), functions, psi, growth) > 0
-
-    low, high = limits(descends, getattr(method, name), accuracy)
-    return high if high == math.inf else low
 
 
 def _constant(

@@ -21,7 +21,7 @@ from certibit.solvers.simulation.experiment import Experiment, fitted_compressor
 from certibit.solvers.total_bits import require_weight, total_bits
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import card_named, card_of
-from certibit.theory.certificates.certify import Weights, best_decrease, certify, chosen_potential
+from certibit.theory.certificates.certify import Weights, best_decrease, certify
 from certibit.theory.certificates.forms import default_measure, fewest_rounds, largest_constant
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.proof import Proof
@@ -357,8 +357,7 @@ def certified_cost(
     """Return the logarithm of the certified cost per decade, infinite if nothing is certified."""
     try:
         functions = FunctionClass.of(where)
-        potential, weights = chosen_potential(method, functions, weights)
-        decrease = best_decrease(method, functions, potential, weights, trusted=trusted)
+        decrease = best_decrease(method, functions, weights=weights, trusted=trusted)
     except Refusal:
         return math.inf
     _, spent = orbits(method, where.n, where.d, where.compressor)

@@ -21,7 +21,6 @@ from certibit.theory.certificates.forms import default_measure, noise_frontier
 from certibit.theory.certificates.largest_step import (
     ACCURACY,
     best_step,
-    descent_limit,
     largest_step,
     steps_of,
 )
@@ -428,7 +427,9 @@ def _of_descent(
     name, psi = card.step_size, told.theorem if told and proof is stated else None
     largest, best = math.nan, (math.nan, math.nan)
     if name is not None:
-        largest = descent_limit(method, name, functions, growth=growth, psi=psi)
+        start = float(getattr(method, name))
+        change = steps_of(method, name)
+        largest = largest_step(change, functions, start, "fixed", ACCURACY, psi, growth)
         if math.isfinite(largest) and not proof.spent:
             best = best_step(method, name, functions, largest, psi)
     return Account(

@@ -185,7 +185,7 @@ def worst_instance(
         raise Refusal(f"the worst case for n = {functions.n} is too large; take fewer clients")
     functions.require_solution()
     if potential is None:
-        potential, weights = chosen_potential(method, functions)
+        potential, weights = chosen_potential(method, functions, None)
         if weights == "free":
             best = certify(method, functions, potential, "potential", weights=weights)
             potential = Reweighted(potential, best.weights)

@@ -11,14 +11,6 @@ from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.linear_maps import Matrix, seen_by
 
 
-def attained_factor(chain: Chain) -> float:
-    """Return the largest factor of all steps on the quadratics that are tried, exactly.
-
-    It may be smaller than the smallest float, and then is 0: see :func:`attained_log_factor`.
-    """
-    return math.exp(attained_log_factor(chain))
-
-
 def attained_log_factor(chain: Chain) -> float:
     """Return the logarithm of the largest factor of all steps on the quadratics that are tried.
 

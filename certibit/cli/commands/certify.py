@@ -19,14 +19,13 @@ from certibit.cli.words.subject import (
 )
 from certibit.data.errors import Refusal
 from certibit.data.own.own_file import is_own
-from certibit.data.problems.selector import problem, strongly_convex_problem
+from certibit.data.problems.selector import problem
 from certibit.data.terminal import for_terminal
 from certibit.figures.text import proofs
 from certibit.solvers.registry import extension
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates import search
 from certibit.theory.quadratic_potential import Reweighted
-from certibit.theory.setting import Setting
 
 Part = tuple[str, Any, Callable[[], str]]
 """The key of JSON, its value, and what writes the text."""
@@ -41,7 +40,6 @@ def _certify_method(chosen: argparse.Namespace) -> int:
         subject.kind == EXACT and _limit_of_potentials(account),
         chosen.optimise and _optimum(chosen, subject, weight),
         chosen.steps and _several_steps(account, chosen.steps),
-        chosen.target and _whole_runs(chosen, subject, account, weight),
     ]
     given = [part for part in parts if part]
     if chosen.json:
@@ -55,10 +53,8 @@ def _certify_method(chosen: argparse.Namespace) -> int:
 def _require_complete(chosen: argparse.Namespace, subject: ProofSubject, weight: float) -> None:
     """Refuse what asks for more than is given."""
     exact = subject.kind == EXACT
-    if weight and chosen.optimise != "bits" and chosen.target is None:
-        raise Refusal(
-            "--downlink-weight is of bits, and none are asked for; give --optimise bits or --target"
-        )
+    if weight and chosen.optimise != "bits":
+        raise Refusal("--downlink-weight is of bits, and none are asked for; give --optimise bits")
     needs = chosen.optimise == "bits" and subject.card.method.needs.compressor
     if needs and subject.compressor is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
@@ -66,10 +62,6 @@ def _require_complete(chosen: argparse.Namespace, subject: ProofSubject, weight:
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
     if chosen.optimise and exact and chosen.problem:
         raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
-    if chosen.target is not None and chosen.problem is None:
-        raise Refusal("--target is the f - f* of a run; give --problem")
-    if chosen.target is not None and not 0 < chosen.target < math.inf:
-        raise Refusal(f"the target f - f* = {chosen.target:g} is not possible; give such as 1e-6")
 
 
 def _limit_of_potentials(account: Any) -> Part | None:
@@ -128,29 +120,11 @@ def _several_steps(account: Any, steps: int) -> Part:
     )
 
 
-def _whole_runs(
-    chosen: argparse.Namespace, subject: ProofSubject, account: Any, weight: float
-) -> Part:
-    """Evaluate how many bits whole runs on a problem are promised to take, and measure it."""
-    given = strongly_convex_problem(chosen.problem, kappa=chosen.kappa)
-    where = Setting.of(subject.card.method, given, subject.compressor)  # clients in their own order
-    method = subject.card.with_values(where, chosen.parameters, subject.values)
-    bits = theory("chains.promised_bits").promised_bits(
-        Experiment.of(method, given, subject.compressor),
-        subject.card.best_theorem(account.method, account.setting),
-        account.certificate,
-        chosen.target,
-        weight,
-    )
-    return "bits", proofs.plain(bits), partial(proofs.describe_bits, bits)
-
-
 _OPTIONS = f"""\
 {SUBJECT}
 --optimise :bits|rounds|gradients  find the parameters with the least certified cost per decade of
     accuracy
 --steps T:count  also certify T steps together, with Lyapunov functions that change
---target EPS:float  also compute the proved and the measured bits until f - f* <= EPS on PROBLEM
 {DOWNLINK_WEIGHT}
 {JSON}"""
 COMMANDS = {"certify": (_certify_method, _OPTIONS)}

@@ -70,7 +70,7 @@ _TAKEN = (
     (("weights", "potential"), {EXACT}, _BOTH),
     (("optimise",), {EXACT, _CONVEX, _NONCONVEX},
      "exact gradients where f is strongly convex; leave it out"),
-    (("steps", "target"), {EXACT}, "strongly convex functions and exact gradients; leave it out"),
+    (("steps",), {EXACT}, "strongly convex functions and exact gradients; leave it out"),
 )  # fmt: skip
 """Options, what they may be given with, and what they are of."""
 

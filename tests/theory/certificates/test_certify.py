@@ -7,7 +7,6 @@ from time import process_time
 
 import numpy as np
 import pytest
-from unreduced import unreduced_decrease
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
@@ -22,28 +21,12 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs import symbolic_step as step_module
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.outcomes import Scripted, outcomes
-from certibit.theory.worlds.symbolic import expectation
-
-FEW = {
-    "5gcs-cc": {"K": 2},
-    "scaffold": {"K": 2},
-    "fedcomgate": {"K": 2},
-    "gradskip": {},
-    "econtrol": {},
-    "locodl-both-ways": {"p": 0.3},
-}
-"""Methods put together densely for two clients and two local steps only, at a small kappa: their
-outcomes are many, the errors of EControl weigh a thousandth of its messages, and where both parts
-of a rate are equal the dense solver loses its last digits."""
-DENSE = [name for name in METHODS if METHODS[name].about("potential") and name not in FEW]
-"""Those whose outcomes are few enough to be enumerated densely."""
 
 SLACK = 1e-6
 """Relative slack on 1 - factor, for what is given up to have a proof."""
@@ -179,50 +162,6 @@ def test_a_million_clients_are_tried_on_few():
     """What treats all alike is tried on a hundred numbers; on all it takes more than a minute."""
     functions = FunctionClass(n=10**6, mu=1.0, L=10.0, omega=9.0)
     assert certify(DIANA(gamma=0.02, alpha=0.1), functions).seconds < 10
-
-
-@pytest.mark.long(keep=4)
-@pytest.mark.parametrize("n", [2, 3])
-@pytest.mark.parametrize("name", DENSE)
-def test_an_independent_dense_assembly_gives_the_same(name, n):
-    method, where = by_rule(name, n, 20.0)
-    proved = certify(method, where)
-    potential = METHODS[name].theorems[0]
-    dense = unreduced_decrease(method, FunctionClass.of(where), potential)
-    assert dense == pytest.approx(proved.decrease, abs=1e-7)
-
-
-@pytest.mark.parametrize("name", FEW)
-def test_an_independent_dense_assembly_of_two_clients_gives_the_same(name):
-    method, where = by_rule(name, 2, 5.0)
-    method = replace(method, **FEW[name])
-    proved = certify(method, where)
-    dense = unreduced_decrease(method, FunctionClass.of(where), METHODS[name].theorems[0])
-    assert dense == pytest.approx(proved.decrease, abs=1e-7)
-
-
-PLANTED = {
-    "twice the noise": (expectation, "_variance", lambda old: lambda *a: 2 * old(*a)),
-    "one client too few": (
-        *(expectation, "_variance"),
-        lambda old: lambda g, k, s, c, f: old(g, k, s, c, f) / c.n,
-    ),
-    "no gap": (
-        *(step_module, "interpolation"),
-        lambda old: lambda e, c: old(e, replace(c, mu=c.mu + 0.01)),
-    ),
-}
-
-
-@pytest.mark.parametrize("plant", PLANTED)
-def test_the_dense_assembly_sees_a_wrong_step(plant, monkeypatch):
-    module, name, change = PLANTED[plant]
-    monkeypatch.setattr(module, name, change(getattr(module, name)))
-    method, where = by_rule("diana", 3, 20.0)
-    wrong = certify(method, where)
-    assert wrong.verify(), "the reduced assembly does not see its own error"
-    dense = unreduced_decrease(method, FunctionClass.of(where), METHODS["diana"].theorems[0])
-    assert abs(dense - wrong.decrease) > 1e-3 * dense
 
 
 @pytest.mark.parametrize("name", ["gd", "agd", "locodl", "ef21"])

@@ -32,7 +32,7 @@ from certibit import (
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import rand_k_of
-from certibit.theory.certificates.largest_step import descent_limit
+from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import account
 
 CLOSE = 1e-8
@@ -216,7 +216,7 @@ def test_local_training_descends():
 
 
 def test_the_largest_step_of_gradient_descent():
-    found = descent_limit(GD(1.0), "gamma", FunctionClass.nonconvex(2, L=1.0), 1e-3)
+    found = largest_step(GD, FunctionClass.nonconvex(2, L=1.0), 1.0, accuracy=1e-3)
     assert found == pytest.approx(2.0, rel=1e-3)
 
 

@@ -30,7 +30,7 @@ from certibit import (
     certify,
 )
 from certibit.solvers.authoring import mean
-from certibit.theory.certificates.largest_step import descent_limit
+from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import class_setting
 
 CLOSE = 1e-8
@@ -193,7 +193,7 @@ def test_gradients_at_a_start_are_bounded_by_the_distance(method):
 
 
 def test_the_largest_step_of_gradient_descent():
-    found = descent_limit(GD(1.0), "gamma", FunctionClass(2, 0.0, 1.0), 1e-2)
+    found = largest_step(GD, FunctionClass(2, 0.0, 1.0), 1.0, accuracy=1e-2)
     assert found == pytest.approx(2.0, rel=2e-2)
 
 

@@ -23,7 +23,7 @@ from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment,
 from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import number_of_runs
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
-from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
+from certibit.theory.potential import Gap, Potential, Squares, Terms, value
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import AnyPromise, ContractionPromise, RunPromise, Theorem
 from certibit.theory.worlds.fixed_points import at_rest, fixed_point
@@ -122,30 +122,23 @@ def require_covered(theorem: Theorem, method: Method, setting: Setting) -> None:
         )
 
 
-def value_at_start(
-    potential: Potential,
-    experiment: Experiment[Any],
-    constants: ClassConstants | None = None,
-) -> float:
-    """Return a potential where the run of seed 0 begins; by default, with the constants there."""
-    return float(_values_at_start(potential, experiment, (0,), constants)[0])
+def value_at_start(potential: Potential, experiment: Experiment[Any]) -> float:
+    """Return a potential where the run of seed 0 begins."""
+    return float(_values_at_start(potential, experiment, (0,))[0])
 
 
 def mean_at_start(
-    potential: Potential,
-    experiment: Experiment[Any],
-    measure: str = "potential",
-    constants: ClassConstants | None = None,
+    potential: Potential, experiment: Experiment[Any], measure: str = "potential"
 ) -> float:
     """Return the mean of a potential where runs begin, with a margin where starts are drawn."""
-    few = _values_at_start(potential, experiment, (0, 1), constants, measure)
+    few = _values_at_start(potential, experiment, (0, 1), measure)
     channel, oracle = simulated_world(experiment)
     experiment.method.start(channel.template, oracle, channel)
     is_drawn = any(numbers.any() for numbers in channel.streams.drawn.values())
     if few[0] == few[1] and not is_drawn:
         return float(few[0])
     count = min(max(2, NUMBERS // (experiment.n * experiment.d)), STARTS)
-    drawn = _values_at_start(potential, experiment, range(count), constants, measure)
+    drawn = _values_at_start(potential, experiment, range(count), measure)
     return float(np.mean(drawn) + SURE * np.std(drawn, ddof=1) / math.sqrt(count))
 
 
@@ -153,7 +146,6 @@ def _values_at_start(
     potential: Potential,
     experiment: Experiment[Any],
     seeds: Sequence[int],
-    constants: ClassConstants | None = None,
     measure: str = "potential",
 ) -> Array:
     """Return a potential where runs of some seeds begin, (R,).
@@ -164,8 +156,8 @@ def _values_at_start(
     method, view = experiment.method, experiment.problem
     channel, oracle = simulated_world(experiment, seeds)
     state = method.start(channel.template, oracle, channel)
-    star, constants = at_rest(measure, method, state, view), constants or Setting.at(experiment)
-    terms = potential.lyapunov(method, state, star, constants, view)
+    star = at_rest(measure, method, state, view)
+    terms = potential.lyapunov(method, state, star, Setting.at(experiment), view)
     return np.broadcast_to(host(value(terms, view)), len(seeds))
 
 
