@@ -127,7 +127,7 @@ EXTENSIONS = {
     "export": [
         "theory.export",
         "certibit.cli.commands.export",
-        *(f"theory.relaxed.{name}" for name in ("clipped_file", "rocq_decrease")),
+        "theory.relaxed.clipped_file",
     ],
     "relaxed": ["theory.relaxed"],
 }

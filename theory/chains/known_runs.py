@@ -1,16 +1,301 @@
-"""Bounds on runs of any length that are proved: gradient descent and its acceleration."""
+"""Proofs of bounds on runs of any length: potentials whose weights are functions of the step t.
 
-from dataclasses import dataclass
+For one convex, 1-smooth function f, exact gradients and messages that are not compressed, a step
+number t >= 0 is one more unknown: the parameters of the method, the weights of Psi_t and the
+multipliers are rational functions of t with rational coefficients. Then
+
+    Psi_t - Psi_(t+1) - sum_k y_k(t) I_k = a sum of squares,    y_k(t) >= 0,
+
+with the interpolation inequalities I_k >= 0, is an identity whose signs are checked for all t. The
+sum of squares is an L D L' factorisation; each pivot is a quotient of polynomials without negative
+coefficients. With f of n clients, f is their average: such a method uses nothing else of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from certibit.solvers.method import Functions
+import numpy as np
+
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Every, Functions, Method
 from certibit.solvers.methods.agd import AGD
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.nesterov import Nesterov
-from certibit.theory.chains.run_certificate import Multipliers, RunCertificate
-from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
+from certibit.solvers.state import each
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
+from certibit.theory.proofs.positivity import Span, positive_by_signs
+from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
+from certibit.theory.theorem import RunPromise
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from certibit.theory.worlds.opaque.exact_numbers import rational
+from certibit.theory.worlds.opaque.letters import watched
+from certibit.theory.worlds.orbits import checked_state
+
+ROOM = 8
+"""Most unknown vectors of one step."""
+
+ZERO, ONE = RationalFunction.of(0), RationalFunction.of(1)
+
+_ONE_CLIENT = ClientRows.of([range(1)], [range(1)], RationalFunction.each_of)
+"""The layout of vectors: one client."""
+
+Polynomial = tuple[int | Fraction, ...]
+"""Coefficients, that of t^0 first."""
+
+Multipliers = Mapping[str, Polynomial]
+"""Of the inequalities f(a) - f(b) - <grad f(b), a - b> - |grad f(a) - grad f(b)|^2/2 >= 0, named
+"a to b", between the "solution" and the points where f is evaluated, "point 0", "point 1", ..."""
+
+ALWAYS = Span(rational(0), None)
+"""All t >= 0."""
+
+
+@dataclass(frozen=True)
+class RunCertificate:
+    """A proof that f(x_T) - f* <= Psi_0/w(T) after T >= 1 steps, for all T; f is 1-smooth.
+
+    Attributes
+    ----------
+    method : callable
+        The method of step t, with parameters in units of L = 1.
+    potential : callable
+        Psi_t of step t >= 1, an object with ``lyapunov``; its weights may be functions of t.
+    weight : polynomial
+        w, without negative coefficients.
+    step : mapping
+        The multipliers of Psi_(t+1) <= Psi_t, as polynomials in t >= 1. The points are those at
+        which Psi_t, the step and Psi_(t+1) evaluate f, in this order.
+    end : mapping
+        The multipliers of w(T) (f(x_T) - f*) <= Psi_T, as polynomials in T >= 1.
+    begin : Potential
+        Psi_0.
+    first : mapping
+        The multipliers of Psi_1 <= Psi_0.
+
+    Examples
+    --------
+    >>> from certibit.theory.chains.known_runs import GRADIENT_DESCENT
+    >>> GRADIENT_DESCENT.verify(), GRADIENT_DESCENT.weight
+    (True, (1, 2))
+    """
+
+    method: Callable[[Any], Method]
+    potential: Callable[[Any], Potential]
+    weight: Polynomial
+    step: Multipliers
+    end: Multipliers
+    begin: Potential
+    first: Multipliers
+
+    @property
+    def promise(self) -> RunPromise:
+        """What is proved, for L = 1."""
+        return RunPromise(tuple(map(float, self.weight)))
+
+    def verify(self) -> bool:
+        """Whether the method, run on symbols anew, has this bound for all T, in exact numbers."""
+        t = VARIABLE + 1
+        later = _decrease(self.method(t), self.potential(t), self.potential(t + 1))
+        first = _decrease(self.method(ZERO), self.begin, self.potential(ZERO + 1))
+        last = _Step(self.method(t))
+        end = last.psi(self.potential(t))
+        bound = last.psi(_Bound(t.polynomial(_rationals(self.weight))))
+        return (
+            min(self.weight, default=0) >= 0
+            and last.proves(end.less(bound), self.end, t)
+            and later[0].proves(later[1], self.step, t)
+            and first[0].proves(first[1], self.first, ZERO)
+        )
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """w (f - f*) at the model."""
+
+    weight: RationalFunction
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: Any, problem: Any) -> Any:
+        return (Gap(self.weight, m.model(s)),)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """A quadratic form of the unknown vectors, (ROOM, ROOM), and the weights of f - f* by point."""
+
+    matrix: Array
+    values: Mapping[int, RationalFunction]
+
+    def less(self, other: "_Form", factor: Any = 1) -> "_Form":
+        places = {*self.values, *other.values}
+        values = {j: self.values.get(j, ZERO) - other.values.get(j, ZERO) * factor for j in places}
+        return _Form(self.matrix - other.matrix * factor, values)
+
+
+@dataclass(eq=False)
+class _Step:
+    """The world of one step: unknown vectors with rational functions of t as coefficients.
+
+    A vector is opaque, and has the rows (1, ROOM, 1) of its coefficients; the solution is 0.
+    """
+
+    method: Method
+    n: int = 1
+    used: int = 0
+    points: list[tuple[Array, Array]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.x_star = ClientArray(np.full((1, ROOM, 1), ZERO, dtype=object), _ONE_CLIENT)
+        world: Any = self
+        if self.method.schedule != Every():
+            raise Refusal(
+                f"{self.method.name} does not communicate at every iteration; runs of any length "
+                "are certified of methods that do"
+            )
+        with watched(self.method.name):
+            rest = self.method.start(self.x_star, world, world)
+        self.points = []  # what a start evaluates is forgotten
+        self.used = 0
+        if not all(isinstance(getattr(rest, one.name), ClientArray) for one in fields(rest)):
+            raise Refusal(f"a run of {self.method.name} keeps what is no vector of one client")
+        self.star = each(lambda x: self.x_star, rest)
+        self.state = each(lambda x: ClientArray(self._unknown(), _ONE_CLIENT), rest)
+
+    def after(self) -> Any:
+        """Return the state after the step."""
+        world: Any = self
+        with watched(self.method.name):
+            after = self.method.communicate(
+                self.method.local_step(self.state, world, world), world, world
+            )
+        return checked_state(self.method, after, self.state)
+
+    def _unknown(self) -> Array:
+        if self.used == ROOM:
+            raise Refusal(f"a step of {self.method.name} has more than {ROOM} unknown vectors")
+        vector = np.full((1, ROOM, 1), ZERO, dtype=object)
+        vector[0, self.used, 0] = ONE
+        self.used += 1
+        return vector
+
+    def number(self, x: Any) -> int:
+        """Return the number of a point where f is evaluated."""
+        rows = rows_of(x, _ONE_CLIENT)
+        for number, (point, _) in enumerate(self.points):
+            if (point == rows).all():
+                return number
+        self.points.append((rows, self._unknown()))
+        return len(self.points) - 1
+
+    def grad(self, x: Any, active: Any = None, sample: Any = None) -> ClientArray:
+        """Return the gradient at a point, a new unknown."""
+        if not (active is None or active == self.n):
+            raise Refusal(
+                f"{self.method.name} asks some of the clients for gradients; runs of any length "
+                "are certified of methods in which all take part"
+            )
+        return ClientArray(self.points[self.number(x)][1], _ONE_CLIENT)
+
+    def send(self, v: ClientArray) -> ClientArray:
+        """Return a vector as it is: nothing is compressed."""
+        return v
+
+    broadcast = send
+
+    def __getattr__(self, name: str) -> Any:
+        raise Refusal(
+            f"a step of {self.method.name} takes {name}; runs of any length are certified of "
+            "methods with exact gradients and messages that are not compressed"
+        )
+
+    def psi(self, potential: Potential, state: Any = None) -> _Form:
+        """Return a potential at a state."""
+        s = self.state if state is None else state
+        terms = potential.lyapunov(self.method, s, self.star, _CLASS, self)
+        matrix, values = np.full((ROOM, ROOM), ZERO, dtype=object), dict[int, RationalFunction]()
+        for term in terms:
+            weight = RationalFunction.of(term.weight)
+            if isinstance(term, Gap):
+                place = self.number(term.point)
+                values[place] = values.get(place, ZERO) + weight
+            else:
+                v = rows_of(term.vectors, _ONE_CLIENT)[0, :, 0]
+                matrix = matrix + np.multiply.outer(v, v) * weight
+        return _Form(matrix, values)
+
+    def inequality(self, name: str) -> _Form:
+        """Return what is at least 0 for a convex, 1-smooth function at two points."""
+        ends = name.split(" to ")
+        if len(ends) != 2:
+            raise Refusal(f"{name!r} is no inequality; give one such as 'point 0 to solution'")
+        (x, u), (y, v) = (self._end(one) for one in ends)
+        away, bent = x - y, u - v
+        matrix = (np.multiply.outer(v, away) + np.multiply.outer(away, v)) * Fraction(-1, 2)
+        matrix = matrix + np.multiply.outer(bent, bent) * Fraction(-1, 2)
+        values = {
+            int(one.removeprefix("point ")): RationalFunction.of(sign)
+            for one, sign in zip(ends, (1, -1), strict=True)
+            if one != "solution"
+        }
+        return _Form(matrix, values)
+
+    def _end(self, name: str) -> tuple[Array, Array]:
+        if name == "solution":
+            return np.full(ROOM, ZERO, dtype=object), np.full(ROOM, ZERO, dtype=object)
+        number = name.removeprefix("point ")
+        if not number.isdigit() or int(number) >= len(self.points):
+            raise Refusal(f"{name!r} is no point; f is evaluated at {len(self.points)}, from 0")
+        point, gradient = self.points[int(number)]
+        return point[0, :, 0], gradient[0, :, 0]
+
+    def proves(self, form: _Form, multipliers: Multipliers, t: RationalFunction) -> bool:
+        """Whether a form is at least 0 by these multipliers, which are polynomials in t."""
+        for name, factors in multipliers.items():
+            y = t.polynomial(_rationals(factors))
+            if y and not positive_by_signs(y, ALWAYS):
+                return False
+            form = form.less(self.inequality(name), y)
+        return not any(form.values.values()) and _is_nonnegative(form.matrix)
+
+
+_CLASS = FunctionClass(1, mu=0.0, L=1.0)
+"""The class of f."""
+
+
+def _decrease(method: Method, now: Potential, after: Potential) -> tuple[_Step, _Form]:
+    """Return Psi - Psi+ of a step, and the world in which it is done."""
+    world = _Step(method)
+    before = world.psi(now)
+    return world, before.less(world.psi(after, world.after()))
+
+
+def _rationals(factors: Sequence[Any]) -> list[Any]:
+    return list(map(rational, factors))
+
+
+def _is_nonnegative(matrix: Array) -> bool:
+    """Whether a matrix of rational functions without poles is positive semidefinite for all t >= 0.
+
+    It is for t > 0, where all pivots are positive, and at 0 because it is continuous.
+    """
+    if not all(positive_by_signs(RationalFunction(ONE.num, x.den), ALWAYS) for x in matrix.flat):
+        return False
+    rest = matrix.copy()
+    for k in range(len(rest)):
+        pivot, column = rest[k, k], rest[k + 1 :, k]
+        if not pivot:
+            if any(column):
+                return False
+            continue
+        if not positive_by_signs(pivot, ALWAYS):
+            return False
+        rest[k + 1 :, k + 1 :] = rest[k + 1 :, k + 1 :] - np.multiply.outer(column, column) / pivot
+    return True
+
 
 HALF: Any = Fraction(1, 2)
 

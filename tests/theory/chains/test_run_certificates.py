@@ -10,8 +10,12 @@ import pytest
 from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
 from certibit.data.arrays import Array
 from certibit.solvers.authoring import WithProbability, mean, where
-from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT, gradient_descent
-from certibit.theory.chains.run_certificate import RunCertificate
+from certibit.theory.chains.known_runs import (
+    ACCELERATED,
+    GRADIENT_DESCENT,
+    RunCertificate,
+    gradient_descent,
+)
 from certibit.theory.quadratic_potential import AtModel
 
 KNOWN = [GRADIENT_DESCENT, gradient_descent(Fraction(2, 5)), ACCELERATED]

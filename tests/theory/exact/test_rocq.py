@@ -17,8 +17,7 @@ from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.export.export import write_certificate
-from certibit.theory.export.rocq_proof import rocq_proof
+from certibit.theory.export.export import rocq_proof, write_certificate
 from certibit.theory.export.rocq_words import rocq_text
 from certibit.theory.function_class import FunctionClass
 

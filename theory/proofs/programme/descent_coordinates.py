@@ -19,16 +19,18 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import scipy
 from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
 
 from certibit.theory.cones.cone_programme import Number
 from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.descent import Descent
-from certibit.theory.proofs.programme.vanishing import vanishing
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
     flat,
+    floats,
     solutions,
     spanning_rows,
 )
@@ -212,7 +214,7 @@ class DescentCoordinates:
         """
         equations, signs = self._tested
         rows = np.array((signs * table).tolist(), dtype=object)
-        found = [equations[j] for j in vanishing(rows)]
+        found = [equations[j] for j in _vanishing(rows)]
         return [one for one in found if any((fmpq_mat(one.tolist()) * table).entries())]
 
     @cached_property
@@ -339,3 +341,54 @@ def columns_of(matrices: list[Rationals], table: fmpq_mat) -> list[Rationals]:
     k = len(matrices[0])
     sums = (flat(matrices) * table).transpose().tolist()
     return [np.array(column, dtype=object).reshape(k, k) for column in sums]
+
+
+_COUNTED = 1e-9
+"""Part of the largest weight in a sum above which a form belongs to it."""
+
+_SCALINGS = 4
+"""How often rows and columns are divided by their largest entries."""
+
+
+def _vanishing(rows: Rationals) -> list[int]:
+    """Return places of forms a_0 + a.z that are 0 for all z for which all forms are at least 0.
+
+    A sum of them with positive weights is 0 for all z; it is found in floats, and proved exactly.
+
+    Parameters
+    ----------
+    rows : (m, 1 + k)
+        Each a form, a_0 first, in rational numbers.
+    """
+    found = np.flatnonzero(~rows.any(axis=1)).tolist()
+    left, rounded = np.flatnonzero(rows.any(axis=1)), floats(rows)
+    while left.size:
+        places = left[_sum_that_is_0(rounded[left])]
+        if not places.size or not _cancels(rows[places]):
+            break
+        found += places.tolist()
+        left = np.setdiff1d(left, places)
+    return sorted(found)
+
+
+def _sum_that_is_0(rows: NDArray[np.float64]) -> list[int]:
+    """Return the places of forms of which a sum with positive weights seems to be 0."""
+    for _ in range(_SCALINGS):
+        rows = rows / (np.abs(rows).max(axis=0) + (~rows.any(axis=0)))
+        rows /= np.abs(rows).max(axis=1)[:, None]
+    found = scipy.optimize.linprog(
+        np.zeros(len(rows)),
+        A_eq=np.vstack([rows.T, np.ones(len(rows))]),
+        b_eq=np.append(np.zeros(rows.shape[1]), 1.0),
+        method="highs-ds",
+    )
+    if not found.success or found.x is None:
+        return []
+    return np.flatnonzero(found.x > _COUNTED * found.x.max()).tolist()
+
+
+def _cancels(rows: Rationals) -> bool:
+    """Whether a sum of all rows with positive weights is 0."""
+    reduced, rank = fmpq_mat(rows.T.tolist()).rref()
+    last = len(rows) - 1
+    return rank == last and all(reduced[i, i] == 1 and reduced[i, last] < 0 for i in range(rank))
