@@ -1,8 +1,9 @@
 """Traces as text tables, and as one JSON object."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from certibit.solvers.runs.budget import STAGNATION
 from certibit.solvers.runs.trace import MEASURES, MODELLED, Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import total_bits, total_text
+
+Rows = dict[str, str | list[str]]
+"""Sentences by the word that they stand behind; an empty one is left out."""
 
 ABSENT = "-"
 """The entry of a table without a number."""
@@ -201,6 +205,28 @@ def json_numbers(values: NDArray[np.float64], digits: int) -> Any:
     if values.ndim > 1:
         return [json_numbers(row, digits) for row in values]
     return json_number([float(f"{value:.{digits}g}") for value in values])
+
+
+def attributes(account: Any, **paths: str) -> dict[str, Any]:
+    """Return attributes as values of strict JSON, by key; what is proved is a fraction.
+
+    An attribute of an attribute is named with a dot, such as ``certificate.c``.
+    """
+
+    def value(x: Any) -> Any:
+        if isinstance(x, Mapping):
+            return {name: str(y) for name, y in x.items()}
+        if isinstance(x, tuple):
+            return [value(each) for each in x]
+        return str(x) if isinstance(x, Fraction) else json_number(x)
+
+    def at(path: str) -> Any:
+        found = account
+        for name in path.split("."):
+            found = None if found is None else getattr(found, name)
+        return found
+
+    return {key: value(at(path)) for key, path in paths.items()}
 
 
 def json_number(value: Any) -> Any:

@@ -187,13 +187,14 @@ def _regime(
         "answers": rocq_list(str(answer).lower() for answer in regime.answers),
         "base": _integers(base),
         **{
-            {"length": "length_"}.get(name, name): _ratio(one, base) for name, one in ratios.items()
+            {"length": "length_"}.get(name, name): _rocq_ratio(one, base)
+            for name, one in ratios.items()
         },
         "fresh_square": _constant(regime.fresh),
         "reach": _constant(regime.length - pointing),
         "spread": _constant(regime.spread),
         "assumed": rocq_list(
-            f"({_ratio(one, base)}, {_cuts(cuts)})"
+            f"({_rocq_ratio(one, base)}, {_cuts(cuts)})"
             for one, cuts in zip(regime.assumed, assumed_cuts, strict=True)
         ),
         "grows": _growth(regime, proof, growth_cuts, numbers),
@@ -226,7 +227,7 @@ def _integers(polynomial: Any) -> str:
     return f"{rocq_list(int(x) for x in polynomial.coeffs())}%Z"
 
 
-def _ratio(ratio: RationalFunction, base: Any) -> str:
+def _rocq_ratio(ratio: RationalFunction, base: Any) -> str:
     """Return a ratio over the common denominator, or over 1."""
     power = int(ratio.den.degree() > 0)
     num = ratio.num * base // ratio.den if power else ratio.num

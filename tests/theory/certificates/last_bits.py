@@ -1,14 +1,11 @@
 """Other last bits in what floats compute on the way to a certificate, as of another processor."""
 
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 import numpy as np
 import scipy
 
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones import direction_equations
 from certibit.theory.worlds import fixed_points, invariants
 
@@ -66,23 +63,3 @@ def other_factorisations(seed):
     finally:
         for found in kept:
             found.cache_clear()
-
-
-def print_spread(seeds):
-    """Print how far searched decreases move, at (n, kappa, omega) = (10, 100, 4)."""
-    print("| method | decrease | relative spread |\n| --- | --- | --- |")
-    for card in METHODS.values():
-        if not card.rules:
-            continue
-        sent = 4.0 if card.method.needs.compressor else None
-        where = class_setting(card.method, 10, 100.0, sent, None, 1)
-        found = []
-        for seed in seeds:
-            with nullcontext() if seed is None else other_last_bits(seed):
-                found.append(certify(card.at(where), where, potential="search").decrease)
-        spread = max(abs(one / found[0] - 1) for one in found)
-        print(f"| {card.label} | {found[0]:.6g} | {spread:.0e} |".replace("0e+00", "0"))
-
-
-if __name__ == "__main__":
-    print_spread([None, 0, 1, 2])

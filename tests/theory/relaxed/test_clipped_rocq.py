@@ -11,7 +11,7 @@ from kernel import COMMAND, KERNEL, refusal
 from certibit import CELGC, EPISODE, RelaxedFunctions, certify_clipped
 from certibit.cli import main
 from certibit.theory.proofs.rational_function import RationalFunction
-from certibit.theory.relaxed.clipped_file import _ratio, rocq_decrease
+from certibit.theory.relaxed.clipped_file import _rocq_ratio, rocq_decrease
 from certibit.theory.relaxed.slope_parts import SLOPE
 
 PROOFS = DECREASES | {
@@ -119,7 +119,7 @@ def test_ratios_are_written_over_the_common_denominator():
     """2/(3 (1 + G)) over 1 + G, 1/2 over 1, and G/2 over 1."""
     base = (1 / (1 + SLOPE)).den
     ratios = RationalFunction.of(2) / (3 + 3 * SLOPE), RationalFunction.of(1) / 2, SLOPE / 2
-    words = [" ".join(_ratio(one, base).split()) for one in ratios]
+    words = [" ".join(_rocq_ratio(one, base).split()) for one in ratios]
     assert words == [
         "{| num := [2]%Z; over := 3%positive; power := 1%nat |}",
         "{| num := [1]%Z; over := 2%positive; power := 0%nat |}",
