@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean, where
 from certibit.solvers.method import Functions, Method
 from certibit.solvers.state import batch, number_of_runs
@@ -74,13 +75,39 @@ class _Relation:
         return total
 
 
+class _ExactGradients:
+    """Functions of which an invariant may ask for the gradients of all clients, without noise."""
+
+    def __init__(self, inner: Any, name: str) -> None:
+        self.inner, self.method_name = inner, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def grad(self, x: Array, *more: Any, **options: Any) -> Array:
+        """Gradients of the f_i; (n, d, R)."""
+        if more or options:
+            raise Refusal(
+                f"an invariant of {self.method_name} asks for gradients of some clients or of a "
+                "sample; state it of the gradients of all clients, without noise"
+            )
+        gradients: Array = self.inner.grad(x)
+        return gradients
+
+
 def invariants(method: Method, state: Any, problem: Functions) -> tuple[Array, ...]:
     """Return the invariants at a state: vectors that are 0 before and after every step.
 
     They are the invariants that the method states, or else the computed ones. A step is an
     iteration, or a whole round of K local steps.
+
+    Raises
+    ------
+    Refusal
+        If one that is stated asks for gradients of some clients, or of a sample.
     """
-    stated = method.invariants(state, problem)
+    exact: Any = _ExactGradients(problem, method.name)
+    stated = method.invariants(state, exact)
     if stated is not None:
         return stated
     found = of_many(relations, _parts, method, int(problem.n))
