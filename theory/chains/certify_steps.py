@@ -100,7 +100,7 @@ def certify_steps(
         counts = (steps - 1, 1) if steps > 1 else (1,)
         step, weights = RationalStep.of(method, functions, joined), [first, *ends]
         found.append(_proved(once, joined, step, weights[-len(counts) - 1 :], counts))
-    if steps > 1:
+    if steps > 1 and functions.independent:
         with suppress(Refusal):
             found.append(_varied(once, psi, steps, measure))
     kept, best = found[0], min(found, key=lambda chain: chain.log_factor)
@@ -150,6 +150,11 @@ def certify_run(
             f"methods; give 2 to {MOST_POTENTIALS} steps of one method"
         )
     functions.require_solution()
+    if not functions.independent:
+        raise Refusal(
+            "clients that draw together may do so in another way after each step; steps whose "
+            "potentials differ are certified of clients that draw independently"
+        )
     family = Family.largest(methods[0], functions)
     joined = Joined((potential, family.start.spread(), AtModel(measure)))
     if not has_one_meaning(joined, methods, functions):

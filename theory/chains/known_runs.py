@@ -8,7 +8,8 @@ multipliers are rational functions of t with rational coefficients. Then
 
 with the interpolation inequalities I_k >= 0, is an identity whose signs are checked for all t. The
 sum of squares is an L D L' factorisation; each pivot is a quotient of polynomials without negative
-coefficients. With f of n clients, f is their average: such a method uses nothing else of them.
+coefficients. It is about one client: a method that asks n clients for gradients at one point that
+they share, and uses their mean alone, does the same to the average of their functions.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -243,7 +243,8 @@ class Proof:
 
         In a link of a chain the weights of Psi+, but for those of function values, may be negative,
         and so may be Psi. Where the step has no noises as unknowns, bounds of their variances stand
-        for them; so Psi+ is a sum of squares and function values, or the end of another link.
+        for them; so Psi+ is a sum of squares and function values, or the end of another link, where
+        the messages whose variance is the bound are the worst ones for all links.
         """
         descent = self.descent(step)
         now, _ = step.psi(descent.weights)
@@ -252,8 +253,8 @@ class Proof:
         if any(y < 0 and any(form.values) for y, form in signed) or not any(now.entries):
             return False
         if not step.measured:
-            end, _ = step.psi(following or descent.weights)
-            if not (end.is_positive or (linked and following is not None)):
+            one_law = linked and following is not None and self.functions.independent
+            if not (one_law or step.bounds_variances(following or descent.weights)):
                 return False
             step = replace(step, equalities={})
         if self.measure.contracts:

@@ -199,6 +199,15 @@ class RationalStep:
         """Return Psi and E[Psi+], whose weights may be others."""
         return combination(weights, self.now), combination(following or weights, self.after)
 
+    def bounds_variances(self, weights: Sequence[Rational]) -> bool:
+        """Whether bounds of the variances of messages, term by term, bound E[Psi+].
+
+        They do where Psi is a sum of squares and function values. Where clients draw together, the
+        worst law of one term is not that of another, and no term is subtracted.
+        """
+        together = not self.symbols.functions.independent
+        return self.psi(weights)[0].is_positive and not (together and min(weights) < 0)
+
 
 def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
     """Add that every gradient of g is mu times its point."""

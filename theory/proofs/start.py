@@ -108,11 +108,8 @@ def with_noises(
     potential: Potential,
     weights: Sequence[Rational],
 ) -> RationalStep:
-    """Return the step of a factor with noises as unknowns, unless Psi is positive.
-
-    A bound of variances bounds E[Psi+] only where Psi is a sum of squares and function values.
-    """
-    if step.measured or step.psi(weights)[0].is_positive:
+    """Return the step of a factor with noises as unknowns, unless bounds of variances stand."""
+    if step.measured or step.bounds_variances(weights):
         return step
     return step_and_start(method, functions, potential, PSI, trusted=True)[0]
 
