@@ -105,11 +105,6 @@ def draw_looseness(rows: Sequence[TheoremRow], folder: Path) -> list[Path]:
     return draw_plots("looseness", [[plot]], folder, (5.6, 1.2 + 0.19 * len(titles)), legend)
 
 
-def _number_of_seeds(seeds: int) -> str:
-    """Return the number of seeds in words."""
-    return "one seed" if seeds == 1 else f"{seeds} seeds"
-
-
 def standard_setting(seeds: int) -> str:
     """Return n, d, kappa of the standard problems, and the number of seeds of whole runs."""
-    return f"n = {N}, d = {D} or 30, kappa = {KAPPA:g}; {_number_of_seeds(seeds)}"
+    return f"n = {N}, d = {D} or 30, kappa = {KAPPA:g}; {seeds} seed{'s' * (seeds > 1)}"

@@ -144,10 +144,6 @@ class Chain:
         )
 
 
-def _holds(link: Proof) -> bool:
-    return link.holds_for(*link.step_and_start, linked=True)
-
-
 def _log_factor(link: Proof) -> float:
     """Return the logarithm of 1 - decrease, without rounding 1 - decrease where it is tiny."""
     left = 1 - link.exact

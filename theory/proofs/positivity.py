@@ -73,12 +73,10 @@ def holds_with_cuts(ratio: RationalFunction, span: Span, cuts: Sequence[Any]) ->
     >>> holds_with_cuts(bowl, span, ()), holds_with_cuts(bowl, span, cuts_for(bowl, span))
     (False, True)
     """
-    whole = all(_in_order(piece) for piece in span.pieces(cuts))
-    return whole and all(positive_by_signs(ratio, piece) for piece in span.pieces(cuts))
-
-
-def _in_order(span: Span) -> bool:
-    return span.high is None or bool(span.low <= span.high)
+    return all(
+        (piece.high is None or piece.low <= piece.high) and positive_by_signs(ratio, piece)
+        for piece in span.pieces(cuts)
+    )
 
 
 def cuts_for(

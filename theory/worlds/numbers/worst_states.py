@@ -62,7 +62,7 @@ class ErrorLaw:
                 f"the variance of {compressor.name} is not the same for all vectors; use rand-k, "
                 "scaled(rand-k) or identity"
             )
-        unit = _unit(d)
+        unit = np.eye(d)[None, :, :1]  # (1, d, 1)
         mean = compressor.mean(unit)
         spread = float(compressor.variance(unit)[0, 0]) - float(np.sum((mean - unit) ** 2))
         return cls(float(mean[0, 0, 0]), max(spread, 0.0))
@@ -210,9 +210,3 @@ def _mean_form(
                 part = part + (mu if gap else 1.0) * square * variance
         form, left = form + weight * part, left + weight * float(np.sum(there**2))
     return form, left
-
-
-def _unit(d: int) -> Array:
-    unit = np.zeros((1, d, 1))
-    unit[0, 0, 0] = 1.0
-    return unit
