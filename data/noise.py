@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from array_api_compat import device
+import scipy
+from array_api_compat import device, is_cupy_array, is_torch_array
 
-from certibit.data.arrays import Array, array_namespace
+from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
 
 Samples = Array
@@ -134,6 +135,42 @@ class Rademacher(Noise):
     def variance(self, d: int) -> float:
         """E|noise|^2 = sigma^2."""
         return self.sigma**2
+
+
+class Ball(Noise):
+    """Uniform on the ball of radius sigma."""
+
+    def uniforms(self, d: int) -> int:
+        """Return d + 1: for the direction, and for the length."""
+        return d + 1
+
+    def sample(self, uniforms: Samples, d: int) -> Samples:
+        """Make samples (n, d, R) of uniform numbers (n, d + 1, R).
+
+        The direction is that of a normal vector, the length sigma u^(1/d).
+        """
+        xp = array_namespace(uniforms)
+        normal = _quantiles(xp.clip(uniforms[:, :d, :], 1e-300, None))
+        length = self.sigma * uniforms[:, d:, :] ** (1 / d)
+        return length * normal / xp.linalg.vector_norm(normal, axis=1, keepdims=True)
+
+    def variance(self, d: int) -> float:
+        """E|noise|^2 = sigma^2 d/(d + 2)."""
+        return self.sigma**2 * d / (d + 2)
+
+
+def _quantiles(uniforms: Array) -> Array:
+    """Return the quantiles of the normal distribution."""
+    if is_numpy(uniforms):
+        return scipy.special.ndtri(uniforms)
+    if is_cupy_array(uniforms):
+        from cupyx.scipy.special import ndtri as on_device  # noqa: PLC0415  (an optional extra)
+
+        return on_device(uniforms)
+    if is_torch_array(uniforms):
+        return array_namespace(uniforms).special.ndtri(uniforms)
+    inside = scipy.special.ndtri(uniforms._array)  # the standard has no such function
+    return array_namespace(uniforms).asarray(inside, device=uniforms.device)
 
 
 def subsets(uniforms: Array, d: int | Array) -> Array:
