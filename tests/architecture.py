@@ -24,10 +24,15 @@ class Module:
     tree: ast.Module
 
     @property
-    def public(self) -> set[str]:
-        """The public classes and functions at module level."""
+    def defined(self) -> set[str]:
+        """The classes and functions at module level."""
         kinds = ast.ClassDef | ast.FunctionDef
-        return {n.name for n in self.tree.body if isinstance(n, kinds) and n.name[0] != "_"}
+        return {node.name for node in self.tree.body if isinstance(node, kinds)}
+
+    @property
+    def public(self) -> set[str]:
+        """Those that are public."""
+        return {name for name in self.defined if name[0] != "_"}
 
     @cached_property
     def bindings(self) -> set[tuple[str, str]]:

@@ -29,6 +29,7 @@ from architecture import (
     undeclared,
     with_array_libraries,
 )
+from sizes import GOALS, LIMITS, sizes
 
 import certibit
 
@@ -350,6 +351,24 @@ def test_a_clean_tree_breaks_no_rule(rule, tmp_path):
 @pytest.mark.parametrize(("rule", "planted", "found"), BROKEN)
 def test_a_planted_violation_is_caught(rule, planted, found, tmp_path):
     assert RULES[rule](read(tmp_path, CLEAN | planted)) == found
+
+
+def test_nothing_grows(project):
+    """A limit that is more than 2 % above its size is lowered, too: what was deleted stays so."""
+    found = sizes(ROOT, project)
+    assert {name: size for name, size in found.items() if size > LIMITS[name]} == {}
+    assert {name for name in LIMITS if LIMITS[name] > max(GOALS[name], 1.02 * found[name])} == set()
+
+
+def test_what_is_counted(tmp_path):
+    texts = {
+        "tests/sub/a.py": "assert True\n",
+        "docs/b.py": "\n\n",
+        "docs/c.md": "three more words",
+        "README.md": "two words",
+    }
+    files = {"data/__init__.py": "", "data/a.py": "class A: ...\ndef _b(): ...\ndef c(): ...\n"}
+    assert [*sizes(tmp_path, read(tmp_path, texts | files)).values()] == [3, 1, 2, 1, 1, 2, 5]
 
 
 def test_every_rule_has_a_planted_violation():
