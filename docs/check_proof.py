@@ -6,7 +6,7 @@ gradient, error of a message and end of local steps is an unknown of its own, wh
 what it depends on; Psi has none that is met in the step; no multiplier of an inequality is
 negative, and the forms
 
-    Psi - E[Psi+] - c M + e sigma^2 + d zeta^2,    Psi,    |x - x*|^2 - Psi at the start of a run
+    Psi - E[Psi+] - c M + e sigma^2 + d zeta^2,    Psi,    |x - x*|^2 - Psi at rest about x
 
 (M is Psi where nothing is measured; the last where functions have a solution and M is not Psi)
 minus multiples of inequalities and, in the first, of what is 0 in the mean, have no function value
@@ -463,7 +463,7 @@ def check(file):
     if file["solution"] and file["measure"]:
         rest = form(file, file["start"]["psi"]["blocks"], file["start"]["psi"]["values"])
         apart = total((1, square(file, x)), (-1, rest))
-        reasons["Psi at the start may be larger than |x - x*|^2"] = proved(file, apart, starting)
+        reasons["Psi at rest about x may be larger than |x - x*|^2"] = proved(file, apart, starting)
     return next((reason for reason, holds in reasons.items() if not holds), "")
 
 
@@ -476,12 +476,16 @@ def told(file):
     noise += f" + {file['d']} zeta^2" * any("zeta" in one for one in file["assumptions"])
     counts, words = file["counts"], []
     known_of = {one["class"] for one in used(file) if "class" in one}
+    lossy = {one["class"] for one in file["messages"] if "contraction" in one}
     noisy = {one["class"] for one in file["messages"] if "noise" in one}
     names = [f"{count} client{'s' * (count > 1)}" for count in counts]
     names += ["g and the server" if len(counts) in known_of else "the server", "the average"]
     for kind, own in enumerate(file["classes"]):
         known = {"mu": own["mu"], "L": own["L"]} if kind != len(counts) or kind in known_of else {}
-        parts = {"alpha": own["alpha"] < 1, "omega": own["omega"] > 0 and kind in noisy}
+        parts = {
+            "alpha": own["alpha"] < 1 and kind in lossy,
+            "omega": own["omega"] > 0 and kind in noisy,
+        }
         known |= {name: own[name] for name, is_told in parts.items() if is_told}
         if known:
             words.append(f"{names[kind]} with " + ", ".join(f"{n} = {x}" for n, x in known.items()))
@@ -494,7 +498,8 @@ def told(file):
     if "noise" in file:
         parts = (f"{name} {x}" for name, x in file["noise"].items())
         words.append(f"sampled gradients with noise: {', '.join(parts)}")
-    start = ", and Psi <= |x - x*|^2 at the start," * bool(file["solution"] and file["measure"])
+    rest = ", and Psi <= |x - x*|^2 in the state at rest about x,"
+    start = rest * bool(file["solution"] and file["measure"])
     more = f"(1 + {file['growth']}) " * bool(file["growth"])
     promise = f"{more}Psi - {file['c']} {measure}"
     if name == "Psi" and not more:
@@ -539,6 +544,6 @@ if __name__ == "__main__":
         check,
         "proof",
         told,
-        "Psi (also at the start), E[Psi+], what is evaluated and sent, and x are",
+        "Psi (also in the state at rest about x), E[Psi+], what is evaluated and sent, and x are",
         of_local_steps,
     )

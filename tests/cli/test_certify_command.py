@@ -64,9 +64,11 @@ PRINTED = {
     "gd --class nonconvex --noise": ["theorem none applies to these parameters", "0.09217"],
     "gd --class convex --optimise rounds --set gamma=0.5": [
         "(f(x) - f*) cost", "for a mean of (f(x) - f*) of at most eps"],
-    "sgd --kappa 100 --noise": ["0.0090702479 Psi + 2.06612e-06 sigma^2, proved"],
-    "sgd --kappa 100 --noise expected=100": ["0.0045454545 Psi + 2.16498e-06 sigma^2, proved"],
-    "l-svrg --kappa 100 --n 1 --noise expected=100": ["- 0.001577055 Psi, proved", "proof holds"],
+    "sgd --kappa 100 --noise": ["(1 - 0.0090702479) Psi + 2.06612e-06 sigma^2, proved"],
+    "sgd --kappa 100 --noise expected=100": [
+        "(1 - 0.0045454545) Psi + 2.16498e-06 sigma^2, proved"],
+    "l-svrg --kappa 100 --n 1 --noise expected=100": [
+        "(1 - 0.001577055) Psi, proved", "proof holds"],
     "sgd --class nonconvex --noise gap=1 --growth 0.01 --set gamma=0.1": ["(1 + 0.01) Psi"],
     "local-sgd --class nonconvex --zeta 1 --set I=2": ["(local SGD, nonconvex); with its Psi"],
     f"episode --class relaxed --n 10 --sigma 0.01 --L1 2 {STEP}": [

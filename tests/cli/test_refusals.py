@@ -23,7 +23,7 @@ REFUSALS = {
     "": "required: COMMAND",
     "walk": "invalid choice: 'walk' (choose from",
     "rnu": "invalid choice: 'rnu'; did you mean run? (see certibit --help)",
-    "certifed": "did you mean certified or certify?",
+    "certifed": "did you mean certify or figures certified?",
     "completion fish": "invalid choice: 'fish'",
     "figures 5": "there is no figure '5'; choose some of 1, 2, 3, 4, all",
     "figures 1 --jobs 0": f"--jobs: '0' {NONE}",

@@ -5,6 +5,7 @@ multiply. No potential between the first and the last needs to be positive.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.proofs.proof import Proof
+from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import readable_factor, written
 from certibit.theory.worlds.opaque.exact_numbers import rational
@@ -23,6 +25,9 @@ from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 ROUNDING = 1e-9
 """Relative difference of two vectors that is rounding."""
+
+LARGEST_LOG = math.log(sys.float_info.max)
+"""Of a float."""
 
 FAST = 0.5
 """Decrease above which what is left of a potential has its own digits."""
@@ -70,7 +75,7 @@ class Chain:
     @property
     def factor(self) -> float:
         """The factor of all steps."""
-        return math.exp(self.log_factor)
+        return math.exp(self.log_factor) if self.log_factor < LARGEST_LOG else math.inf
 
     @property
     def decrease(self) -> float:
@@ -159,12 +164,12 @@ def _keeps(link: Proof) -> bool:
 
 def _fit(link: Proof, following: Proof) -> bool:
     """Whether the second link begins where the first ends; parameters may change."""
-    same = (type(link.method), link.functions, link.potential) == (
-        type(following.method),
-        following.functions,
-        following.potential,
-    )
+    same = (type(link.method), link.functions) == (type(following.method), following.functions)
     same = same and (link.following or link.weights) == following.weights
+    if same and link.potential is not following.potential:  # equal ones may be something else
+        step, _ = following.step_and_start
+        other = RationalStep.of(following.method, following.functions, link.potential)
+        same = [form.entries for form in other.now] == [form.entries for form in step.now]
     methods = link.method, following.method
     return same and has_one_meaning(link.potential, methods, link.functions)
 

@@ -137,6 +137,8 @@ def _first_dual(here: Surroundings) -> ConePoint:
     """Return the multiple of the identity that fits best."""
     identity = ConePoint.identity(here.programme.sizes, len(here.growth))
     system = DirectionEquations(here.rows, here.slopes)
+    if not system.up.any():  # nothing is gained in any direction
+        return identity
     inwards = system.left.T @ identity.flat
     steepness = -float(inwards @ system.up) / float(system.up @ system.up)
     return identity * (1 / steepness if steepness > 0 else float(np.linalg.norm(system.up)))

@@ -225,9 +225,9 @@ def test_units():
 def test_gradient_descent_contracts_under_quasi_strong_convexity(mu):
     """(1 - gamma mu) |x - x*|^2 - 2 gamma (1 - gamma L) (f - f*) bounds it; here gamma L = 1."""
     functions = FunctionClass(3, -1.0, 1.0, assumptions=(QuasiStrongConvexity(mu),))
-    proof = certify(GD(1.0), functions)
+    proof = certify(GD(1.0), functions, measure="potential")
     assert proof.decrease == pytest.approx(mu, rel=1e-8, abs=1e-12)
-    searched = certify(GD(1.0), functions, potential="search")
+    searched = certify(GD(1.0), functions, "search", "potential")
     assert searched.verify()
     assert mu - 1e-9 <= searched.decrease <= 1 - (1 - mu) ** 2 + 1e-9  # of f = mu/2 |x|^2
 
