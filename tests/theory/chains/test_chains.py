@@ -1,7 +1,7 @@
 """Chains of certificates: no worse than one step, no better than what is attained, and checked."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import pytest
@@ -15,12 +15,14 @@ from certibit.theory.certificates.potential_family import Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.attained import attained_log_factor
 from certibit.theory.chains.certify_steps import certify_run, certify_steps
+from certibit.theory.chains.chain import Chain
 from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.export.proof_file import proof_file
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Squares
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel, Joined
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
@@ -267,3 +269,20 @@ def test_what_is_proved_of_two_functions_names_both(chain):
         assert "E[Phi+] <=" in str(link)
         with pytest.raises(Refusal, match="a file is about one Psi"):
             proof_file(link)
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A multiple of |x - x*|^2 that is equal to all others."""
+
+    size: float = field(compare=False)
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, self.size * (s.x - star.x)),)
+
+
+@pytest.mark.parametrize("size", [1.0, 3.0])
+def test_equal_potentials_are_joined_if_they_are_the_same(size):
+    links = [certify(GD(0.1), FunctionClass(1, 1.0, 2.0), Multiple(x)) for x in (1.0, size)]
+    assert links[0].potential == links[1].potential
+    assert Chain(tuple(links), (1, 1)).verify() == (size == 1)

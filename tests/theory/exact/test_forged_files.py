@@ -293,6 +293,16 @@ def test_no_measure_of_f_is_proved_beside_g(measure, c, of_f):
     assert not refused(check_proof, alone)
 
 
+def test_a_contraction_is_told_where_a_message_contracts_and_psi_of_the_state_at_rest():
+    file = proof_file(descent_of("sgd", "stochastic"))["proof"]
+    for own in file["classes"]:
+        own["alpha"] = "1/2"
+    assert "alpha" not in check_proof.told(file)
+    assert "alpha = " in check_proof.told(proof_file(descent_of("ef21", "nonconvex"))["proof"])
+    told = check_proof.told(proof_file(descent_of("gd", "convex"))["proof"])
+    assert "Psi <= |x - x*|^2 in the state at rest about x" in told
+
+
 def test_the_class_of_g_is_told_where_the_start_alone_uses_it():
     file = proof_file(descent_of("gd", "convex"))["proof"]
     assert "g and the server" not in check_proof.told(file)
