@@ -38,7 +38,7 @@ from certibit.theory.proofs.proof import Proof
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import RationalStep, combination
 from certibit.theory.proofs.start import NO_GROWTH, factor_step, step_and_start, with_noises
-from certibit.theory.quadratic_potential import QuadraticPotential
+from certibit.theory.quadratic_potential import QuadraticPotential, Reweighted
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational, rationals
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_found_once
@@ -258,7 +258,8 @@ def exact_weights(
     Refusal
         If a weight is infinite or NaN, or is negative and may not be.
     """
-    signed = linked or isinstance(potential, QuadraticPotential)
+    form = potential.potential if isinstance(potential, Reweighted) else potential
+    signed = linked or isinstance(form, QuadraticPotential)
     if not all(np.isfinite(weight) and (signed or weight >= 0) for weight in weights):
         raise Refusal(
             f"the weights {tuple(weights)} of the Lyapunov function are not all at least 0 and "

@@ -24,7 +24,7 @@ from certibit.theory.export.proof_file import proof_file
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Squares
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.quadratic_potential import AtModel, Joined
+from certibit.theory.quadratic_potential import AtModel, Joined, Reweighted
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 NAMES = ["gd", "agd", "diana", "locodl", "scaffnew", "dasha", "ef21"]
@@ -286,3 +286,14 @@ def test_equal_potentials_are_joined_if_they_are_the_same(size):
     links = [certify(GD(0.1), FunctionClass(1, 1.0, 2.0), Multiple(x)) for x in (1.0, size)]
     assert links[0].potential == links[1].potential
     assert Chain(tuple(links), (1, 1)).verify() == (size == 1)
+
+
+@pytest.mark.parametrize("name", ["agd", "diana"])
+def test_a_searched_form_with_negative_weights_begins_a_chain(name):
+    """The command gives several steps such a form, and was told to choose other parameters."""
+    once = certify(*by_rule(name), "search")
+    assert min(once.weights) < 0
+    form = Reweighted(once.potential, once.weights)
+    chain = certify_steps(once.method, once.functions, 3, form)
+    assert chain.decrease >= once.decrease * (1 - 1e-9)
+    assert chain.verify()
