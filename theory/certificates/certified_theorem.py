@@ -38,7 +38,7 @@ class CertifiedTheorem(Theorem):
 
     certificate: Proof
 
-    title = "certified, with a potential that was searched for"
+    title = "a certificate, with a potential that was searched for"
 
     @property
     def measure(self) -> str:  # type: ignore[override]  # a theorem's is of its class

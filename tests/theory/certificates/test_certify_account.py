@@ -211,7 +211,7 @@ def test_parameters_of_the_least_total_cost():
     text = describe_optimum(both, "bits", 10.0)
     assert f"{totals[1]:,.0f} total" in " ".join(text.split())
     assert "total = up + 10 down" in " ".join(text.split())
-    assert optimum_summary(both, 10.0)["per_decade"]["total"] == totals[1]
+    assert optimum_summary(both, 10.0)["cost"]["total"] == totals[1]
 
 
 @pytest.mark.parametrize(

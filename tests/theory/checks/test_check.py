@@ -133,7 +133,7 @@ def test_a_method_of_a_file_without_theorem(capsys, own):
     code, found = check(capsys, own(), "--set", "gamma=0.1")
     assert code == 0
     certified = found["theorems"][0]
-    assert certified["title"] == "certified, with a potential that was searched for"
+    assert certified["title"] == "a certificate, with a potential that was searched for"
     assert certified["factor"] == pytest.approx(0.81, abs=1e-6)
     assert all(verdict["holds"] for verdict in (*found["sound"], *certified["verdicts"]))
     code, found = check(capsys, own(), "--set", "gamma=0.5")

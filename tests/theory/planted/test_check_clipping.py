@@ -4,8 +4,7 @@ import pytest
 from planting import fault, planted
 
 import certibit
-from certibit.data.relaxed.families import Tilted
-from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
+from certibit.data.relaxed.families import Multiples, Tilted
 from certibit.data.relaxed.shapes import Cosh
 from certibit.figures.episode.tuning import TUNINGS
 from certibit.solvers.simulation.experiment import Experiment
@@ -15,7 +14,7 @@ from certibit.theory.checks.soundness import soundness
 PROBLEMS = [
     certibit.Quartics.of(H=2.0),
     Tilted.of(Cosh(), [[3, 0], [-1, 0], [-2, 0]], [1.0, 2.0]),
-    PhaseRetrieval.random(3, 5, 4, seed=0),
+    Multiples.of(Cosh(), (0.5, 1.0, 1.5), [1.0, 2.0]),
 ]
 WRONG = [
     ("a step where there is no gradient", "solvers.methods.normalised_gd",
