@@ -120,7 +120,7 @@ types: .venv/installed-dev
 .venv-oldest/installed: pyproject.toml
 	python3 -m venv --clear .venv-oldest
 	$(OLDEST)/python -m pip install --quiet --disable-pip-version-check uv
-	$(OLDEST)/uv pip install --quiet --compile-bytecode --python $(OLDEST)/python --resolution lowest-direct --editable ".[test]"
+	$(OLDEST)/uv pip install --quiet --compile-bytecode --python $(OLDEST)/python --resolution lowest-direct --config-settings editable_mode=compat --editable ".[test]"
 	touch $@
 
 clean:
