@@ -70,7 +70,7 @@ class Work:
     seeds : int
         Runs of every curve.
     downlink : float
-        The weight of a bit received; with one, total bits are what is drawn and tabulated.
+        The weight of a bit received in tables of costs; figures draw bits sent.
     fresh : bool
         Whether stored traces are ignored and computed again.
     limits : Budget, optional

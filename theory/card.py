@@ -150,6 +150,8 @@ class Card:
                     f"the card of {self.name} gives {name!r} a role; "
                     f"its parameters are {', '.join(known)}"
                 )
+        for theorem in self.theorems:
+            theorem.require_promise()
         if not self.label:
             object.__setattr__(self, "label", self.name)
 

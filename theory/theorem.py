@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.potential import ClassConstants, Gap, Terms
 from certibit.theory.setting import Setting
@@ -16,6 +17,9 @@ SLACK = 1e-12
 
 EXACT = "gradients are exact: sigma <= 0"
 """The last hypothesis of a theorem without noise: where it fails, all others hold."""
+
+MEASURES = "potential", "gap", "squared_gradient", "gradient_norm"
+"""What a theorem may be about: Psi itself, f - f*, |grad f|^2, or |grad f|."""
 
 MOST_STEPS = 1e18
 """No bound on a run is followed further."""
@@ -276,11 +280,30 @@ class Theorem(ABC):
     method: ClassVar[type[Method]]
     title: ClassVar[str]
     measure: ClassVar[str] = "potential"
-    """What decreases: "potential", "gap", "squared_gradient", or "gradient_norm"."""
+    """What decreases: one of ``MEASURES``."""
     published: ClassVar[bool] = True
     """Whether its promise is in a paper; otherwise the docstring says "Proved by us"."""
     noise_at_solution: ClassVar[bool] = False
     """Whether samples are smooth in expectation, and sigma^2 bounds the variance at x* only."""
+
+    def require_promise(self) -> None:
+        """Refuse a theorem that no check would look at, or that promises nothing.
+
+        Raises
+        ------
+        Refusal
+            If its measure is none, or it does not define what its measure asks for.
+        """
+        if self.measure not in MEASURES:
+            raise Refusal(
+                f"{self.title} has the measure {self.measure!r}; take {' or '.join(MEASURES)}"
+            )
+        own, asked = type(self), "rate" if self.measure == "potential" else "descent"
+        if own.promise is Theorem.promise and getattr(own, asked) is getattr(Theorem, asked):
+            raise Refusal(
+                f"{self.title} has the measure {self.measure!r} and no {asked}; define {asked}, or "
+                "give the measure that it is about"
+            )
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
@@ -297,11 +320,11 @@ class Theorem(ABC):
 
     def rate(self, m: Any, setting: Setting) -> float:
         """Return tau, the promised factor of the Lyapunov function per iteration."""
-        raise NotImplementedError(f"{self.title} promises no factor; its promise is another one")
+        raise Refusal(f"{self.title} has no rate: it promises another thing than a factor")
 
     def descent(self, m: Any, setting: Setting) -> float:
         """Return c, the promised constant, where the measure is not "potential"."""
-        raise NotImplementedError(f"{self.title} promises no descent; its promise is another one")
+        raise Refusal(f"{self.title} has no descent: it promises another thing than a constant c")
 
     def noise(self, m: Any, setting: Setting) -> float:
         """Return e; 0 if gradients are exact, or their variance is reduced."""

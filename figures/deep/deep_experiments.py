@@ -132,16 +132,13 @@ def _table(curves: TrainingCurves) -> str:
         (str(case), RIVALS[name].label, *_costs(curve, NETWORKS[case.network].loss))
         for (case, name), curve in sorted(curves.items(), key=lambda pair: str(pair[0][0]))
     ]
+    losses = ", ".join(f"{network.loss:g} ({name})" for name, network in NETWORKS.items())
     explained = paragraph(
         "Median training loss and test accuracy at the end, at the pair of the grid with the "
-        f"lowest loss; rounds, local steps and bits of a client to a loss of {_losses()}; and the "
+        f"lowest loss; rounds, local steps and bits of a client to a loss of {losses}; and the "
         "share of the runs of the grid that diverged"
     )
     return f"{explained}\n{table(header, rows, texts=2)}"
-
-
-def _losses() -> str:
-    return ", ".join(f"{network.loss:g} ({name})" for name, network in NETWORKS.items())
 
 
 def _costs(curve: TrainingCurve, loss: float) -> tuple[str, ...]:

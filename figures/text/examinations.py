@@ -149,16 +149,13 @@ def _whole_runs(runs: RunsCheck) -> str:
     """Write what whole runs measure beside what is promised."""
     spread = f" +- {runs.error:.2g} (95 %)" if 0 < runs.error < math.inf else ""
     least = "" if runs.bits.tested else "at least "
+    bits = f"total bits, up + {runs.downlink:g} down," if runs.downlink else "bits"
     return (
         f"log of the factor: measured {readable(runs.measured, 4)}{spread}, "
         f"promised {readable(runs.promised, 4)}\n"
-        f"{_bits(runs)} to the accuracy: measured {least}{_whole(runs.bits.value)}, "
+        f"{bits} to the accuracy: measured {least}{_whole(runs.bits.value)}, "
         f"promised {_whole(runs.promised_bits)}"
     )
-
-
-def _bits(runs: RunsCheck) -> str:
-    return f"total bits, up + {runs.downlink:g} down," if runs.downlink else "bits"
 
 
 def _whole(value: float) -> str:

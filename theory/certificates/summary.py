@@ -354,7 +354,7 @@ class StatedDescent:
     Attributes
     ----------
     theorem : Theorem
-        It.
+        The theorem.
     certificate : Proof
         The best certificate with its Psi.
     c, e, unlike : float

@@ -155,7 +155,7 @@ class Proof:
 
     @property
     def spent(self) -> Rational:
-        """E + zeta^2 e', of which the least is looked for."""
+        """The sum e + zeta^2 e', of which the least is looked for."""
         zeta = rational(self.functions.zeta)
         return rational(self.exact_e) + zeta**2 * rational(self.exact_dissimilarity)
 

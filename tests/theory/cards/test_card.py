@@ -130,3 +130,25 @@ def test_the_step_size_is_the_one_with_the_role_or_a_usual_name():
 def test_owners_share_masks():
     sharing = {name for name, card in METHODS.items() if card.shares_masks}
     assert sharing == {"compressed-scaffnew", "tamuna"}
+
+
+@pytest.mark.parametrize(
+    ("measure", "defined", "match"),
+    [
+        ("gaps", "descent", "has the measure 'gaps'; take potential or gap"),
+        ("potential", "descent", "has the measure 'potential' and no rate; define rate"),
+        ("gap", "rate", "has the measure 'gap' and no descent; define descent"),
+        ("gap", "descent", None),
+    ],
+)
+def test_a_theorem_promises_what_its_measure_asks_for(measure, defined, match):
+    """No check looked at one with a measure that is none."""
+    parts = {name: getattr(Contraction, name) for name in ("conditions", "lyapunov")}
+    own = type("Own", (Theorem,), {
+        **parts, "title": "own", "measure": measure, defined: lambda self, m, setting: 0.5,
+    })()  # fmt: skip
+    if match is None:
+        assert Card(GD, theorems=(own,)).about(measure) == (own,)
+        return
+    with pytest.raises(Refusal, match=match):
+        Card(GD, theorems=(own,))

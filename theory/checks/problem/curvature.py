@@ -70,7 +70,8 @@ def _constants_by_eigenvalues(problem: Problem, seed: int = 0) -> Verdict | None
         return None
     L_i = np.asarray(constants.L_i)
     largest, smallest, average = np.zeros(n), np.inf, 0.0
-    points = [*sample_points(problem, seed), _far(problem, seed)]
+    far = np.random.default_rng(seed + 1).standard_normal((1, problem.d, 1))
+    points = [*sample_points(problem, seed), _FAR * far]  # there what is no ridge has no curvature
     for x in points:
         own = eigenvalues(problem.grad, np.repeat(x, n, axis=0))
         largest = np.maximum(largest, np.abs(own).max(axis=1))
@@ -101,12 +102,6 @@ def _constants_by_eigenvalues(problem: Problem, seed: int = 0) -> Verdict | None
     note = "" if exact else "as bounds"
     value, known = float(sizes[worst]), searched(points)
     return Verdict("L_i, L_f, mu and eigenvalues", value, CURVATURE, note, advice, **known)
-
-
-def _far(problem: Problem, seed: int) -> Points:
-    """Return a point where what is not a ridge has no curvature left, if it ever has none."""
-    generator = np.random.default_rng(seed + 1)
-    return _FAR * generator.standard_normal((1, problem.d, 1))
 
 
 def _hessian_of_gradient(problem: Problem, seed: int = 0) -> Verdict | None:
