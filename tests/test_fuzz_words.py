@@ -69,8 +69,8 @@ def test_a_word_is_read_or_refused(read, words, error, kind):
 
 LINES = [
     b"run breast-cancer@9 locodl rand-k:2+natural --kappa 1e3 --seeds 2 --until 1e-3 --set p=0.1",
-    b"run quadratic:d=4@3 diana natural --bits 1e5 --wire --json --parameters paper --strict",
-    b"compare breast-cancer@9 locodl[balanced]+natural gd agd --downlink 0.5 --until 1e-3",
+    b"run quadratic:d=4@3 diana natural --bits 1e5 --wire --json --parameters published --strict",
+    b"compare breast-cancer@9 locodl[ours]+natural gd agd --downlink 0.5 --until 1e-3",
     b"check quadratic:d=4@3 gd --seeds 1 --until 1e-2 --set gamma=0.1 --kappa 10",
     b"list",
 ]

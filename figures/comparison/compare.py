@@ -63,7 +63,7 @@ def compare(
     methods : sequence
         Each a method or its name, alone or in a pair with a compressor or its name. A name is
         ``METHOD``, ``METHOD[RULE]`` or ``METHOD[NAME=VALUE,...]`` and may end with
-        ``+COMPRESSOR``, such as ``"locodl[balanced]+rand-k:2"``; a method is one of the
+        ``+COMPRESSOR``, such as ``"locodl[ours]+rand-k:2"``; a method is one of the
         catalogue or ``path/to/method.py``.
     target : float or sequence of float
         Accuracies in the measure.

@@ -54,13 +54,13 @@ class Contestant:
 
     @property
     def name(self) -> str:
-        """How the command line writes it, such as ``locodl[balanced]+rand-k:2``."""
+        """How the command line writes it, such as ``locodl[ours]+rand-k:2``."""
         variant = f"[{self.variant}]" if self.variant else ""
         return f"{self.card.name}{variant}{self._sent('+')}"
 
     @property
     def label(self) -> str:
-        """How figures write it, such as ``LoCoDL (balanced), rand-k:2``."""
+        """How figures write it, such as ``LoCoDL (ours), rand-k:2``."""
         variant = f" ({self.variant})" if self.variant else ""
         return f"{self.card.label}{variant}{self._sent(', ')}"
 
@@ -131,7 +131,7 @@ def _named(problem: Problem, name: str, sent: Compressor | None) -> Contestant:
     if parts is None:
         raise Refusal(
             f"the contestant {name!r} cannot be read; "
-            "expected METHOD[RULE]+COMPRESSOR, such as locodl[balanced]+rand-k:2"
+            "expected METHOD[RULE]+COMPRESSOR, such as locodl[ours]+rand-k:2"
         )
     if parts["compressor"] and sent is not None:
         raise Refusal(f"{name!r} comes with a second compressor, {sent.name}; give one of the two")

@@ -58,7 +58,10 @@ BEHIND = Quotation(
 OTHER_PROBLEM = "with n the rows of a client, the L_i, mu and so the problem change as well"
 L1 = Quotation("Like with rand-1, we have omega = d - 1.", "LoCoDL, section 4, line 296")
 OUR_PART = {
-    ("5gcs-cc", "best"): "5GCS-CC with constants of our own theorem and adaptive local solves",
+    (
+        "5gcs-cc",
+        "ours-adaptive",
+    ): "5GCS-CC with constants of our own theorem and adaptive local solves",
     ("5gcs-cc", "paper"): "5GCS-CC with K local steps and constants of our own theorem",
     ("diana", "a"): "DIANA with the step of arXiv:1905.11261, as the paper names none",
 }

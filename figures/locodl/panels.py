@@ -33,12 +33,12 @@ COMPRESSOR_LABELS = {
 
 
 NAMES = {
-    ("locodl", "balanced"): "LoCoDL (ours)",
-    ("5gcs-cc", "best"): "5GCS-CC (ours)",
+    ("locodl", "ours"): "LoCoDL (ours)",
+    ("5gcs-cc", "ours-adaptive"): "5GCS-CC (ours)",
     ("5gcs-cc", "paper"): "5GCS-CC, K steps",
 }
-"""How legends write a method with a rule: *ours* has the parameters of a theorem proved by us, and
-local solves that end by its criterion; K steps are the fixed number of local steps of the paper."""
+"""How legends write a method with a rule: *ours* has the constants of a theorem proved by us, and
+*5GCS* those of that method's paper. Local solves of both end by the criterion of our theorem."""
 
 
 @dataclass(frozen=True)

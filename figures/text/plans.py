@@ -98,7 +98,7 @@ def plan_summary(
 
 
 def _name_and_rule(name: str) -> tuple[str, str]:
-    """Take an offer's name apart: ``locodl[balanced]+natural`` into the pair and the rule."""
+    """Take an offer's name apart: ``locodl[ours]+natural`` into the pair and the rule."""
     method, _, rest = name.partition("[")
     rule, _, sent = rest.partition("]")
     return method + sent, rule

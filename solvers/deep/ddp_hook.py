@@ -101,7 +101,7 @@ class ProcessChannel:
         encoded = layout.encode(message)[0, :, 0]
         payloads = np.stack(self.exchange(encoded))[:, :, None]
         self.bytes_sent += encoded.size
-        self.ledger.up(_RUN, self.size * layout.bits)
+        self.ledger.up(_RUN, self.size * layout.bits, layout.bits)
         self.ledger.down(_RUN, self.size * (self.size - 1) * layout.bits)
         pairs = zip(layout.fields, message, strict=True)
         known = tuple(np.asarray(x) for (kind, _), x in pairs if isinstance(kind, Shared))

@@ -89,13 +89,17 @@ class DeviceLedger(Ledger):
 
     def __init__(self, everyone: Turn) -> None:
         nothing = everyone.only(0)
-        self.uplink_bits = self.downlink_bits = self.gradients = self.synchronisations = nothing
+        self.uplink_bits = self.busiest_bits = self.downlink_bits = nothing
+        self.gradients = self.synchronisations = nothing
         self._waiting = nothing > 0
         self._most = {name: np.zeros(len(everyone), np.int64) for name in _BOUNDED}
 
-    def up(self, runs: Turn, bits: Array | int, most: int | None = None) -> None:
-        """Count bits sent by the clients of some runs, a number or (R,); ``most`` at most."""
+    def up(
+        self, runs: Turn, bits: Array | int, busiest: Array | int, most: int | None = None
+    ) -> None:
+        """Count bits of the clients of some runs, and of the busiest one; ``most`` at most."""
         sent = runs.only(bits)
+        self.busiest_bits = self.busiest_bits + runs.only(busiest)
         self.uplink_bits = self.uplink_bits + sent
         self._most["uplink_bits"][runs.known] += bits if most is None else most
         begins = (sent > 0) & ~self._waiting

@@ -240,6 +240,7 @@ class Points:
             "rounds": found["rounds"],
             "gradients": spent["gradients"] / n,
             "uplink_bits": spent["uplink_bits"] / n,
+            "busiest_bits": spent["busiest_bits"],
             "downlink_bits": spent["downlink_bits"] / n,
             "gap": gap,
             "synchronisations": spent["synchronisations"],

@@ -31,6 +31,7 @@ COLUMNS = {
     "rounds": "communication rounds done",
     "gradients": "gradients of f_i evaluated per client (mean over clients)",
     "uplink_bits": "bits sent per client (mean over clients)",
+    "busiest_bits": "bits of the client who sends most, summed over the messages",
     "downlink_bits": "bits received per client (mean over clients)",
     "synchronisations": "how often the server has waited for clients",
     "gap": "f - f* at the model",
@@ -53,7 +54,7 @@ TOTAL = "total_bits"
 
 _MODEL = "x"
 
-_WHOLE = {"run", "iteration", "rounds", "synchronisations"}
+_WHOLE = {"run", "iteration", "rounds", "busiest_bits", "synchronisations"}
 """The columns of whole numbers."""
 
 

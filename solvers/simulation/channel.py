@@ -31,7 +31,7 @@ from certibit.solvers.compressors.wire import (
 )
 from certibit.solvers.libraries import like
 from certibit.solvers.method import Every, Schedule, require_probability
-from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
+from certibit.solvers.simulation.ledger import Bits, Ledger, let_through, together
 from certibit.solvers.simulation.ownership import check_cohort, owned, ownership_rows
 from certibit.solvers.simulation.randomness import Streams
 from certibit.solvers.simulation.turn import Runs, Turn, some_of
@@ -96,18 +96,18 @@ class Channel:
         received, bits = self._compressed(v, self.compressor, "compressor")
         n, _, runs = v.shape
         if cohort is None:
-            self.ledger.up(self.runs, n * bits)
+            self.ledger.up(self.runs, n * bits, bits)
             return received
         sent = bits * let_through(cohort, (n, 1, runs))
-        cohort, told = self._told(cohort, n)
-        self.ledger.up(self.runs, sent + told, n * bits)
+        cohort, told = self._told(cohort)
+        self.ledger.up(self.runs, *together(sent + told, n), n * bits)
         return masked(cohort, received)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
         self._require(v, self.n, of_any_length=True)
-        received, bits = self._uncompressed(v, mask)
-        self.ledger.up(self.runs, bits, v.shape[0] * _UNCOMPRESSED.bits(v.shape[1]))
+        received, bits, busiest = self._uncompressed(v, mask)
+        self.ledger.up(self.runs, bits, busiest, v.shape[0] * _UNCOMPRESSED.bits(v.shape[1]))
         return received
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
@@ -118,14 +118,15 @@ class Channel:
         """
         mask = self.reached(v, mask)
         self._require(v, 1, of_any_length=True)
-        received, bits = self._uncompressed(v, None)
+        received, bits, _ = self._uncompressed(v, None)
         self.note_heard(received)
         if mask is None:
             self.ledger.down(self.runs, bits * self.n)
         else:
             served = let_through(mask, (self.n, *v.shape[1:]))
-            mask, told = self._told(mask, self.n)
-            self.ledger.down(self.runs, served * (bits // v.shape[1]) + told)
+            mask, told = self._told(mask)
+            every, _ = together(served * (bits // v.shape[1]) + told, self.n)
+            self.ledger.down(self.runs, every)
             if mask.shape[0] == 1 and is_numpy(mask) and not is_common(mask):
                 received = masked(mask, received)
         return received
@@ -238,14 +239,14 @@ class Channel:
                 found = found * xp.astype(xp.any(mask == drawn, axis=(0, 1)), xp.int64)
         return found
 
-    def _told(self, mask: Array, senders: int) -> tuple[Array, Array]:
-        """Return a mask as its receiver has it, and the bits of its positions, (R,)."""
+    def _told(self, mask: Array) -> tuple[Array, Array]:
+        """Return a mask as its receiver has it, and the bits of its positions, (n, R)."""
         each, d = self.positions(mask), mask.shape[1]
         if self.wire and is_numpy(mask) and not is_common(mask):
             columns = np.moveaxis(mask, 1, 2).reshape(-1, d)
             read = [decode_positions(encode_positions(chosen), d) for chosen in columns]
             mask = np.moveaxis(np.reshape(read, (mask.shape[0], -1, d)), 2, 1)
-        return mask, senders // each.shape[0] * array_namespace(each).sum(each, axis=0)
+        return mask, each
 
     def _shared(self, purpose: str, count: int) -> Array:
         return self.streams.uniform(purpose, self.runs, (count, 1))
@@ -300,16 +301,16 @@ class Channel:
             message = compressor.layout(d).transmit(message)
         return compressor.vector(message, d)
 
-    def _uncompressed(self, v: Array, mask: Array | None) -> tuple[Array, Bits]:
-        """Return what is received and the bits of all senders, (R,) or the same for all."""
+    def _uncompressed(self, v: Array, mask: Array | None) -> tuple[Array, Bits, Bits]:
+        """Return what is received, and the bits of all senders and of the busiest one."""
         senders, d, _ = v.shape
         layout = _UNCOMPRESSED.layout(d)
         (received,) = layout.transmit((v,)) if self.wire else (v,)
         if mask is None:
-            return _apart(received, v), senders * layout.bits
+            return _apart(received, v), senders * layout.bits, layout.bits
         entries = let_through(mask, v.shape)
-        mask, told = self._told(mask, senders)
-        return masked(mask, received), entries * (layout.bits // d) + told
+        mask, told = self._told(mask)
+        return masked(mask, received), *together(entries * (layout.bits // d) + told, senders)
 
 
 def _apart(received: Array, v: Array) -> Array:

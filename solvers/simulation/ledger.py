@@ -21,6 +21,8 @@ class Ledger:
     Attributes
     ----------
     uplink_bits : bits sent by all clients together
+    busiest_bits : of every message the bits of the client who sends most, summed: what a server
+        waits for
     downlink_bits : bits received by all clients together
     gradients : gradients of an f_i evaluated by all clients together
     synchronisations : how often the server has waited for clients; what they send between two
@@ -29,14 +31,16 @@ class Ledger:
 
     def __init__(self, runs: int) -> None:
         self.uplink_bits = np.zeros(runs, dtype=np.int64)
+        self.busiest_bits = np.zeros(runs, dtype=np.int64)
         self.downlink_bits = np.zeros(runs, dtype=np.int64)
         self.gradients = np.zeros(runs, dtype=np.int64)
         self.synchronisations = np.zeros(runs, dtype=np.int64)
         self._waiting = np.zeros(runs, dtype=bool)
 
-    def up(self, runs: Runs, bits: Bits, most: int | None = None) -> None:
-        """Count bits sent by the clients of some runs, a number or (R,); ``most`` at most."""
+    def up(self, runs: Runs, bits: Bits, busiest: Bits, most: int | None = None) -> None:
+        """Count bits of the clients of some runs, and of the busiest one; ``most`` at most."""
         self.uplink_bits[runs] += bits
+        self.busiest_bits[runs] += busiest
         sent, waiting = np.asarray(bits) > 0, self._waiting[runs]
         self.synchronisations[runs] += sent & ~waiting
         self._waiting[runs] = sent | waiting
@@ -74,7 +78,9 @@ def ledger_of(everyone: Runs) -> Ledger:
 
 
 def let_through(mask: Array, shape: tuple[int, ...]) -> Array:
-    """Count what a mask, stretched to a shape, lets through in every run: (R,).
+    """Count what a mask, stretched to a shape, lets through of every client: (n, R) or (1, R).
+
+    One row stands for all clients.
 
     Raises
     ------
@@ -90,8 +96,12 @@ def let_through(mask: Array, shape: tuple[int, ...]) -> Array:
             f"a mask of {kind} {sizes} does not fit {tuple(shape)}; give an array of bool with 1 "
             "or as many clients, entries and runs"
         )
-    times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
-    if is_numpy(mask) and mask.shape[2] == shape[2]:
-        return times * np.asarray(mask).sum(axis=(0, 1))
-    xp = array_namespace(mask)
-    return xp.broadcast_to(times * xp.count_nonzero(mask, axis=(0, 1)), shape[2:])
+    xp, times = array_namespace(mask), shape[1] // mask.shape[1]
+    counts = xp.count_nonzero(np.asarray(mask) if is_numpy(mask) else mask, axis=1)
+    return xp.broadcast_to(times * counts, (mask.shape[0], shape[2]))
+
+
+def together(each: Array, clients: int) -> tuple[Array, Array]:
+    """Return the sum over the clients of (n, R) or (1, R), and the largest: (R,) both."""
+    xp = array_namespace(each)
+    return clients // each.shape[0] * xp.sum(each, axis=0), xp.max(each, axis=0)

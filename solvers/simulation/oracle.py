@@ -8,7 +8,7 @@ from array_api_compat import device
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem, require_vectors
 from certibit.solvers.method import Sample, Slot, slot_of
-from certibit.solvers.simulation.ledger import Bits, Ledger, let_through
+from certibit.solvers.simulation.ledger import Bits, Ledger, let_through, together
 from certibit.solvers.simulation.tape import Tape
 from certibit.solvers.simulation.turn import Runs, Turn, some_of
 from certibit.solvers.state import narrow
@@ -73,7 +73,9 @@ class Oracle:
         if active is None:
             active = self.problem.n
         if not isinstance(active, int):
-            active = let_through(active, (self.problem.n, 1, len(self.runs)))
+            active, _ = together(
+                let_through(active, (self.problem.n, 1, len(self.runs))), self.problem.n
+            )
         self.count(active, sampled is not None)
         some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
         if self.tape is None or sampled is None:

@@ -8,7 +8,7 @@ FAST = ["--kappa", "50", "--seeds", "2", "--until", "1e-3"]
 RUN = ["run", "breast-cancer@9", "locodl", "rand-k:2+natural", *FAST]
 CASES = [
     ("locodl", "rand-k:2+natural", []),
-    ("locodl", "natural", ["--parameters", "balanced"]),
+    ("locodl", "natural", ["--parameters", "ours"]),
     ("diana", "l1", ["--wire"]),
     ("gd", None, []),
 ]

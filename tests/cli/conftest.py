@@ -18,7 +18,7 @@ def empty_folder(monkeypatch, tmp_path):
 def reckless(monkeypatch):
     """A default rule of LoCoDL whose step size is beyond the theorem's limit and diverges."""
     entry = METHODS["locodl"]
-    rule = entry.rules["paper"]
+    rule = entry.rules["published"]
 
     def too_long(setting):
         return replace(rule(setting), gamma=300 / setting.L)

@@ -72,7 +72,7 @@ REFUSALS = {
     f"{TOY} {DEEP * 'two-way('}": TWICE,
     f"{TOY} '{DEEP * 'two-way(natural;'}natural{DEEP * ')'}'": TWICE,
     f"{TOY} '{DEEP * 'two-way('}natural{DEEP * ';natural)'}'": TWICE,
-    f"{SMALL} --parameters best": "no parameter rule 'best'; choose one of paper, balanced",
+    f"{SMALL} --parameters best": "no parameter rule 'best'; choose one of published, ours",
     f"{SMALL} --kappa much": "invalid float value: 'much'",
     **{f"{SMALL} --kappa {value}": value for value in ("1", "nan", "inf")},
     **{f"{SMALL} --seeds {value}": f"--seeds: '{value}' {NONE}" for value in ("0", "-2", "1.5")},

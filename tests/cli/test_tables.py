@@ -51,7 +51,7 @@ def test_another_loss_and_another_split(capsys):
 def test_list_names_what_there_is_as_text_and_as_json(capsys):
     assert main(["list"]) == 0
     text = capsys.readouterr().out
-    others = ("eta, gamma, I=1, S=None", "paper, balanced", "rand-k:K+natural", "a5a")
+    others = ("eta, gamma, I=1, S=None", "published, ours", "rand-k:K+natural", "a5a")
     assert [name for name in (*CARDS, *others, "breast-cancer") if name not in text] == []
     assert max(map(len, text.splitlines())) <= 80
     assert main(["list", "--json"]) == 0

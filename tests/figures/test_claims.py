@@ -238,7 +238,7 @@ def test_judgement_is_strict_json_with_numbers_and_reasons(judged):
         assert len(figure["panels"]) == 3
         for panel in figure["panels"]:
             assert len(panel["curves"]) == curves
-            assert ("paper", "balanced")[curves == 20] == panel["curves"][0]["rule"]
+            assert ("published", "ours")[curves == 20] == panel["curves"][0]["rule"]
             assert sum(curve["curve"].startswith("LoCoDL") for curve in panel["curves"]) == 4
             (gd,) = (curve for curve in panel["curves"] if curve["curve"] == "GD")
             assert gd["bits"]["1e-5"] == {

@@ -179,7 +179,7 @@ def test_costs_are_written_in_seven_characters(cost, exact, short):
 
 FORMS = [
     ("locodl+rand-k:2+natural", "locodl+rand-k:2+natural", "LoCoDL, rand-k:2+natural"),
-    (("locodl[balanced]", "natural"), "locodl[balanced]+natural", "LoCoDL (balanced), natural"),
+    (("locodl[ours]", "natural"), "locodl[ours]+natural", "LoCoDL (ours), natural"),
     (("locodl", compressor("l1")), "locodl+l1", "LoCoDL, l1"),
     ("celgc[eta=0.01,gamma=1]", "celgc[eta=0.01,gamma=1]", "CELGC (eta=0.01,gamma=1)"),
     ("agd", "agd", "AGD"),
@@ -198,7 +198,7 @@ def test_a_name_gives_the_parameters_of_its_rule():
     for rule in CARDS["locodl"].rules:
         (contestant,) = contestants(PROBLEM, [f"locodl[{rule}]+natural"])
         assert contestant.method == certibit.parameters("locodl", PROBLEM, sent, rule)
-    (changed,) = contestants(PROBLEM, ["locodl[balanced,p=1]+natural"])
+    (changed,) = contestants(PROBLEM, ["locodl[ours,p=1]+natural"])
     assert changed.method == replace(contestant.method, p=1)
 
 
@@ -222,7 +222,7 @@ REFUSALS = [
     (["gdd"], {}, "'gdd' is unknown; did you mean gd"),
     (["locodl[]"], {}, r"'locodl\[\]' cannot be read; expected METHOD\[RULE\]"),
     (["locodl[best]+l1"], {}, "no parameter rule 'best'"),
-    (["locodl[paper,balanced]+l1"], {}, "names 2 rules, paper and balanced; give one"),
+    (["locodl[published,ours]+l1"], {}, "names 2 rules, published and ours; give one"),
     ([("locodl+l1", "natural")], {}, "a second compressor, natural"),
     (["locodl[q=1]+l1"], {}, "no parameter 'q'"),
     (["celgc[eta=1]"], {}, r"write celgc\[eta=\.\.\.,gamma=\.\.\.\] or give a method"),
@@ -275,7 +275,7 @@ def test_the_fraction_done_rises_to_one():
 
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_tables_fit_80_columns(weight):
-    entries = ["compressed-scaffnew", "locodl[balanced]+rand-k:2+natural", "diana+dithering:12"]
+    entries = ["compressed-scaffnew", "locodl[ours]+rand-k:2+natural", "diana+dithering:12"]
     names = compare(PROBLEM, entries, seeds=2, target=1e-3)
     lines = names.table(weight).splitlines()
     assert max(map(len, lines)) <= 80

@@ -13,7 +13,7 @@ def test_rows_and_sentences(monkeypatch):
     text = rule_tables.convex_table()
     words = [line.split() for line in text.splitlines()]
     assert ["GD", "1/L", "2", "2", "at", "1", "1.49", "at", "1"] in words
-    assert ["LoCoDL", "paper", "-", "-", "-"] in words
+    assert ["LoCoDL", "published", "-", "-", "-"] in words
     assert "LoCoDL (convex, PL): locodl solves min f + g with a strongly convex g" in text
     shown = " ".join(text.split())
     assert "holds: GD with gamma = 1/L: f(x_T) - f* <= L |x_0 - x*|^2/(4 T + 2)" in shown

@@ -60,7 +60,7 @@ def test_sentences_on_figure_1_are_those_of_its_picture(figure_1):
     gradients = {name: costs["gradients"] for name, costs in figure_1.items()}
     locodl, uneven, ours, steps = (
         f"{name} rand-k:1+natural"
-        for name in ("locodl[paper]", "locodl[balanced]", "5gcs-cc[best]", "5gcs-cc[paper]")
+        for name in ("locodl[paper]", "locodl[balanced]", "5gcs-cc[ours-adaptive]", "5gcs-cc[ours]")
     )
     (scaffnew,) = (cost for name, cost in bits.items() if name.startswith("compressed-scaffnew"))
     adiana = min(cost for name, cost in bits.items() if name.startswith("adiana"))

@@ -152,7 +152,7 @@ def test_other_seeds_are_computed_anew(here, short, tmp_path):
 
 def test_a_trace_is_that_of_the_recipe(short, tmp_path):
     panel = short.panels[0]
-    curve = replace(panel.curves[0], rule="balanced")
+    curve = replace(panel.curves[0], rule="ours")
     trace = Job(panel, curve, 2, Store(tmp_path)).trace()
     settings = trace.specification
     assert settings["problem"]["name"] == panel.problem

@@ -60,8 +60,8 @@ def test_table_has_a_row_per_curve_with_its_numbers(made):
     rows = [line.split() for line in text.splitlines() if line.startswith(("LoCoDL  ", "GD"))]
     letter = next(line[0] for line in text.splitlines() if line.endswith(" = d*kappa"))
     assert [row[:3] for row in rows] == [
-        ["LoCoDL", "paper", "A"],
-        ["LoCoDL", "balanced", "A"],
+        ["LoCoDL", "published", "A"],
+        ["LoCoDL", "ours", "A"],
         ["GD", "1/L", letter],
         ["GD", "optimal", letter],
     ]

@@ -57,7 +57,7 @@ OF_FILES = {
 """The command lines of a compressor, a loss or a problem."""
 CLIPPING = ("celgc", "clip", "episode", "momentum_clipping", "naive_parallel", "normalised")
 """Starts of the names of modules of clipping methods, whose problems a check refuses."""
-OUTSIDE = {"nonconvex", "published", "5gcs", "convex"}
+OUTSIDE = {"nonconvex", "published", "5gcs", "5gcs-adaptive", "convex"}
 """Rules that follow no theorem about a factor, or serve no compressor."""
 SECONDS = 80.0
 """Of processor time for one fault: what takes longer counts as caught."""

@@ -97,7 +97,7 @@ def test_locodl_is_scaffnew_on_twice_as_many_functions(seed):
 
 
 def accelerated(name, sent=None, **options):
-    rule = {"adiana": "paper", "5gcs-cc": "paper"}.get(name)
+    rule = {"adiana": "published", "5gcs-cc": "ours"}.get(name)
     return parameters(name, Quadratic.random(4, 6, mu=1.0, L=10.0), sent, rule, **options), sent
 
 
@@ -288,7 +288,7 @@ def test_5gcs_local_steps_approach_the_exact_solve(quadratic):
 def test_5gcs_adaptive_stops_every_client_by_itself(cohort, quadratic):
     """Bits, gradients and state agree with one loop per client and run."""
     problem, sent = quadratic, np.zeros(RUNS)
-    method = parameters("5gcs-cc", problem, None, "best", cohort=cohort)
+    method = parameters("5gcs-cc", problem, None, "ours-adaptive", cohort=cohort)
     method = replace(method, tau=3.0, K=400)
     w, spent, counts = world(method, problem), np.zeros(RUNS), set()
     for before, after in pairwise(w.walk(12)):
@@ -325,7 +325,7 @@ def solve(problem, method, i, x, u, z):
 
 def test_5gcs_adaptive_starts_again_at_the_model_after_a_bad_start(quadratic):
     """From x, K steps are enough; what a client remembers may be arbitrarily far off."""
-    problem, method = quadratic, parameters("5gcs-cc", quadratic, None, "best")
+    problem, method = quadratic, parameters("5gcs-cc", quadratic, None, "ours-adaptive")
     s = world(method, problem).iterate(None, 5)
     s = replace(s, z=1e9 + 0 * s.z)
     w = world(method, problem)
@@ -344,7 +344,7 @@ def test_refusals():
     with pytest.raises(Refusal, match="choose option II or the published traffic"):
         SCAFFOLD(2, 0.1, 1.0, 4, option="I", traffic="minimal")
     for name in ("compressed-scaffnew", "tamuna"):
-        for rule in ("paper", "best"):
+        for rule in ("published", "best"):
             with pytest.raises(Refusal, match="take at least 2 clients"):
                 parameters(name, alone, None, rule)
             with pytest.raises(Refusal, match="choose s between 2 and 4"):

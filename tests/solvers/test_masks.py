@@ -103,9 +103,9 @@ def test_the_positions_of_other_masks_are_counted_as_bytes_that_decode(name, wir
     d = mask.shape[1]
     rows = np.moveaxis(np.broadcast_to(mask, (N, d, 2)), 1, 2)
     told = np.array([[position_bits(np.sum(row), d) for row in rows_of] for rows_of in rows])
-    np.testing.assert_array_equal(
-        channel.ledger.uplink_bits, 32 * whole.sum(axis=(0, 1)) + told.sum(axis=0)
-    )
+    each = 32 * whole.sum(axis=1) + told
+    np.testing.assert_array_equal(channel.ledger.uplink_bits, each.sum(axis=0))
+    np.testing.assert_array_equal(channel.ledger.busiest_bits, each.max(axis=0))
     assert (told > 0).all()
 
 

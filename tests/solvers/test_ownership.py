@@ -135,4 +135,5 @@ def test_masked_bits(d, m, s):
     v = np.ones((m, d, factorial(m)))
     np.testing.assert_array_equal(w.send(v, mask), mask)
     assert (w.ledger.uplink_bits == 32 * s * d).all()
+    assert (w.ledger.busiest_bits == 32 * -(-s * d // m)).all()
     assert mask.sum(axis=1).max() == -(-s * d // m)

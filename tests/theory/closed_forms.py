@@ -127,7 +127,7 @@ DIANA_FORM = ClosedForm(
 
 
 def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> Proof:
-    """Prove the rule ``balanced`` for its p and rho, rounded so that they are rational."""
+    """Prove the rule ``ours`` for its p and rho, rounded so that they are rational."""
     decrease = 4 * kappa / (1 + kappa) ** 2
     return uneven_proof(n, omega, kappa, p, rho, (1 + 2 * omega) * decrease / p**2)
 

@@ -72,10 +72,10 @@ def test_gradients_are_sampled_where_they_depend_on_the_state_only():
                           compressors=["natural"]).offers
     }  # fmt: skip
     assert {name: offer.sampled for name, offer in adaptive.items()} == {
-        "5gcs-cc[best]+natural": True,
+        "5gcs-cc[ours-adaptive]+natural": True,
         "gradskip[paper]": False,
     }
-    offer = adaptive["5gcs-cc[best]+natural"]
+    offer = adaptive["5gcs-cc[ours-adaptive]+natural"]
     trace = simulate(offer.experiment, seeds=1, budget=Budget(rounds=30))
     per_round = offer.promised.gradients / offer.promised.rounds
     assert per_round == pytest.approx(trace.final("gradients")[0] / 30, rel=1e-12)
@@ -139,7 +139,7 @@ def test_both_ways_are_planned_and_a_long_name_has_a_line_of_its_own(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     place = lines.index("locodl-both-ways+two-way(natural;natural)")
-    assert lines[place + 1].split()[0] == "balanced"
+    assert lines[place + 1].split()[0] == "ours"
 
 
 def test_total_bits_are_a_column_where_bits_received_have_a_weight(capsys):

@@ -98,7 +98,7 @@ class Acceleration(Theorem):
         return 1 - min(1 - m.beta, m.theta_1 / (2 * weight), reference, m.alpha / 4)
 
 
-def _paper(setting: Setting, variant: Variant = "I") -> ADIANA:
+def _published(setting: Setting, variant: Variant = "I") -> ADIANA:
     """Return the original parameters, arXiv:2002.11364, with n/omega written as 1/omega_av.
 
     alpha = 1/(1 + omega), theta_2 = 1/2, p = min{1, max{1, sqrt(n/(32 omega)) - 1}/(2(1 + omega))},
@@ -213,7 +213,7 @@ CARD = Card(
     ADIANA,
     label="ADIANA",
     theorems=(Acceleration(),),
-    rules={"paper": _paper, "refined": _refined, "best": _best},
+    rules={"published": _published, "refined": _refined, "best": _best},
     orders=Orders.of(  # the refined analysis of arXiv:2305.16297
         "(1 + omega/sqrt(n))*sqrt(kappa) + omega", "(1 + d/sqrt(n))*sqrt(kappa) + d"
     ),

@@ -118,7 +118,7 @@ CARD = Card(
     CompressedScaffnew,
     label="CompressedScaffnew",
     theorems=(_MaskedAveraging(),),
-    rules={"paper": published_masks, "best": balanced_masks},
+    rules={"published": published_masks, "best": balanced_masks},
     orders=MASKED_ORDERS,
     bill=lambda m, n, vector, message: (m.s * vector / n, vector),
     identities=(lambda c, n: (CompressedScaffnew(1 / c.L, 0.4, 1.0, n), Scaffnew(1 / c.L, 0.4)),),

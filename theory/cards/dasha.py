@@ -103,7 +103,7 @@ def _largest_step(a: float, setting: Setting) -> float:
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
 
 
-def _paper(setting: Setting) -> DASHA:
+def _published(setting: Setting) -> DASHA:
     """Take a = 1/(1 + 2 omega) and the largest step of the theorem."""
     a = 1 / (1 + 2 * setting.omega)
     return DASHA(min(_largest_step(a, setting), a / (2 * setting.mu)), a)
@@ -122,7 +122,7 @@ CARD = Card(
     DASHA,
     label="DASHA",
     theorems=(_CorrectedDifferences(), _CorrectedDifferencesNonconvex()),
-    rules={"paper": _paper, "nonconvex": _nonconvex},
+    rules={"published": _published, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=compressed_up,
     identities=(lambda c, n: (DASHA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),

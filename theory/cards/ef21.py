@@ -139,7 +139,7 @@ def _largest_step(setting: Setting, share: float = 2.0) -> float:
     return 1 / (constants.L_f + constants.L_tilde * noise / _theta(setting.alpha))
 
 
-def _paper(setting: Setting) -> EF21:
+def _published(setting: Setting) -> EF21:
     """Return the largest step of the theorem, min{1/(L_f + L_tilde sqrt(2 beta/theta)), ...}."""
     return EF21(min(_largest_step(setting), _theta(setting.alpha) / (2 * setting.mu)))
 
@@ -162,7 +162,7 @@ CARD = Card(
     EF21,
     label="EF21",
     theorems=(_ErrorFeedback(), TightErrorFeedback(), _ErrorFeedbackNonconvex()),
-    rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
+    rules={"published": _published, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(lambda c, n: (EF21(0.9 / c.L), GD(0.9 / c.L)),),

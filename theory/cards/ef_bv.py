@@ -129,7 +129,7 @@ def _largest_step(m: EFBV, setting: Setting) -> float:
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * lost)
 
 
-def _paper(setting: Setting) -> EFBV:
+def _published(setting: Setting) -> EFBV:
     """Take lambda_ and nu that minimise r and r_av, and the largest gamma of the theorems.
 
     lambda_ = min{1, (1 - eta)/((1 - eta)^2 + omega)},
@@ -146,7 +146,7 @@ CARD = Card(
     EFBV,
     label="EF-BV",
     theorems=(_BiasAndVariance(), _BiasAndVarianceNonconvex()),
-    rules={"paper": _paper},
+    rules={"published": _published},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(

@@ -47,7 +47,7 @@ class _SkippedGradients(Theorem):
         return 1 - min(m.gamma * setting.mu, _not_skipped(m.p**2, max(m.q)))
 
 
-def _paper(setting: Setting) -> GradSkip:
+def _published(setting: Setting) -> GradSkip:
     """Take gamma = 1/L, p = 1/sqrt(kappa), q_i = (1 - 1/kappa_i)/(1 - 1/kappa), kappa_i = L_i/mu.
 
     Then tau = 1 - 1/kappa, and client i evaluates at most min{kappa_i, sqrt(kappa)} gradients per
@@ -74,7 +74,7 @@ CARD = Card(
     GradSkip,
     label="GradSkip",
     theorems=(_SkippedGradients(),),
-    rules={"paper": _paper},
+    rules={"published": _published},
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,
     gradients=_gradients,

@@ -247,7 +247,7 @@ def _plain(setting: Setting) -> tuple[float, float]:
     return setting.L + ridge, setting.mu + ridge
 
 
-def _paper(setting: Setting) -> LoCoDL:
+def _published(setting: Setting) -> LoCoDL:
     """Corollary 3.2: gamma = 1/L, chi = rho of (6), p of (8), which is (9) for rand-k.
 
     The corollary asks for gamma = Theta(1/L); 1/L is taken.
@@ -279,7 +279,7 @@ CARD = Card(
     LoCoDL,
     label="LoCoDL",
     theorems=(UnevenLoCoDL(), Theorem31(), Section31(), Corollary32(), CoupledLoCoDL()),
-    rules={"paper": _paper, "balanced": _balanced},
+    rules={"published": _published, "ours": _balanced},
     orders=Orders.of(
         "(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega*(1 + omega/n)", LOCAL_REALS
     ),

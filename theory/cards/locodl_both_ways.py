@@ -168,7 +168,7 @@ CARD = Card(
     LoCoDLBothWays,
     label="LoCoDL both ways",
     theorems=(_LocalTrainingBothWays(),),
-    rules={"balanced": _balanced},
+    rules={"ours": _balanced},
     orders=Orders.of(
         f"sqrt((omega + 1/alpha_down)*{_NOISE}*kappa) + (omega + 1/alpha_down)*{_NOISE}",
         "sqrt((d + (1 + d/n)/alpha_down)*(1 + d/n)*kappa/alpha_down)"

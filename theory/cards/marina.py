@@ -85,7 +85,7 @@ def _largest_step(p: float, setting: Setting, share: float = 2.0) -> float:
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
 
 
-def _paper(setting: Setting) -> MARINA:
+def _published(setting: Setting) -> MARINA:
     """Take p = 1/(1 + omega), which is k/d for rand-k, and the largest step of the theorem."""
     p = 1 / (1 + setting.omega)
     return MARINA(min(_largest_step(p, setting), p / (2 * setting.mu)), p)
@@ -104,7 +104,7 @@ CARD = Card(
     MARINA,
     label="MARINA",
     theorems=(_GradientDifferences(), _GradientDifferencesNonconvex()),
-    rules={"paper": _paper, "nonconvex": _nonconvex},
+    rules={"published": _published, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),
     identities=(lambda c, n: (MARINA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),

@@ -98,7 +98,7 @@ def _coupling(m: Scaffnew, setting: ClassConstants) -> Coupling:
     return best_coupling(m.gamma * setting.mu, m.gamma * setting.L, m.p, 1.0, m.p)
 
 
-def _paper(setting: Setting) -> Scaffnew:
+def _published(setting: Setting) -> Scaffnew:
     """Take gamma = 1/L and p = 1/sqrt(kappa)."""
     return Scaffnew(gamma=1 / setting.L, p=1 / math.sqrt(setting.kappa))
 
@@ -116,7 +116,7 @@ CARD = Card(
     Scaffnew,
     label="Scaffnew",
     theorems=(_Original(), Sharper(), CoupledScaffnew()),
-    rules={"paper": _paper, "best": _best},
+    rules={"published": _published, "best": _best},
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,
     identities=(lambda c, n: (Scaffnew(0.9 / c.L, 1.0), GD(0.9 / c.L)),),

@@ -163,7 +163,7 @@ def _largest_step(setting: Setting, m: int) -> float:
     return 1 / (4 * setting.L * (1 + 2 * _sampling_variance(setting.n, m)))
 
 
-def _paper(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
+def _published(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
     """Eta_g = sqrt(m), eta_l = min{1/(81 L K eta_g), m/(15 mu n K eta_g)}.
 
     The step sizes of the published theorem for strongly convex f_i, arXiv:1910.06378. The number K
@@ -209,7 +209,7 @@ CARD = Card(
     SCAFFOLD,
     label="SCAFFOLD",
     theorems=(Cohorts(), Published(), _RandomLocalSteps()),
-    rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
+    rules={"published": _published, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("kappa", "d*kappa"),
     bill=_bill,
     identities=(

@@ -57,7 +57,7 @@ class _MaskedCohorts(Theorem):
         return max(gradient, 1 - m.p**2 * m.chi * dual_gain(setting.n, m.s))
 
 
-def _paper(setting: Setting, s: int = 2, m: int | None = None) -> TAMUNA:
+def _published(setting: Setting, s: int = 2, m: int | None = None) -> TAMUNA:
     """Take gamma = 1/L, chi = nu, p = min{1, sqrt(n/(s kappa))}; s and m are open, 2 and n."""
     m = _cohort(setting, s, m)
     full = published_masks(setting, s)
@@ -92,7 +92,7 @@ CARD = Card(
     TAMUNA,
     label="TAMUNA",
     theorems=(_MaskedCohorts(),),
-    rules={"paper": _paper, "best": _best},
+    rules={"published": _published, "best": _best},
     orders=MASKED_ORDERS,
     bill=_bill,
     identities=(

@@ -145,7 +145,7 @@ class GenericChannel(Channel):
 class _Uncounted(Ledger):
     """A ledger that stays empty."""
 
-    def up(self, runs: NDArray[np.intp], bits: Any, most: int | None = None) -> None:
+    def up(self, runs: NDArray[np.intp], bits: Any, busiest: Any, most: int | None = None) -> None:
         pass
 
     def down(self, runs: NDArray[np.intp], bits: Any) -> None:

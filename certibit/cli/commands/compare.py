@@ -67,7 +67,7 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
 
 _OPTIONS = f"""\
 PROBLEM  such as breast-cancer@9
-METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[balanced]+natural,
+METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[ours]+natural,
     celgc[eta=1,gamma=1], or path/to/file.py:Name[gamma=1]
 {options.PROBLEM_OPTIONS}
 --seeds :count=5  number of runs of each method

@@ -73,11 +73,11 @@ def test_values_take_the_place_of_a_rule_s():
 @pytest.mark.parametrize(
     ("name", "rule", "told"),
     [
-        ("5gcs-cc", "paper", {"cohort": 2}),
+        ("5gcs-cc", "ours", {"cohort": 2}),
         ("scaffold", "best", {"K": 3, "m": 2}),
         ("tamuna", "best", {"s": 2, "m": 3}),
         ("fedcomgate", "damped", {"K": 2}),
-        ("adiana", "paper", {"variant": "II"}),
+        ("adiana", "published", {"variant": "II"}),
     ],
 )
 def test_a_rule_is_told_the_values_that_it_leaves_open(name, rule, told):

@@ -47,7 +47,7 @@ def test_it_lies_between_the_paper_and_the_certificate(name, rule, n, kappa, ome
 
 
 def test_what_it_gains_at_the_parameters_of_the_paper():
-    method, where = made("locodl", "paper", 3, 100.0, 4)
+    method, where = made("locodl", "published", 3, 100.0, 4)
     gain = (1 - COUPLED["locodl"].rate(method, where)) / (
         1 - PUBLISHED["locodl"].rate(method, where)
     )
@@ -56,7 +56,7 @@ def test_what_it_gains_at_the_parameters_of_the_paper():
 
 def test_no_relation_of_chi_and_rho_is_asked_for():
     """A chi 5 % above the paper's: Theorem 3.1 says nothing, the coupled one a proved rate."""
-    method, where = made("locodl", "paper", 3, 100.0, 4)
+    method, where = made("locodl", "published", 3, 100.0, 4)
     bold = replace(method, chi=1.05 * method.chi)
     assert PUBLISHED["locodl"].unmet(bold, where)
     assert not COUPLED["locodl"].unmet(bold, where)
@@ -147,7 +147,7 @@ def test_a_term_left_out_of_the_proof_promises_too_much(part, monkeypatch):
     monkeypatch.setattr(coupling, "_decrease", careless)
     coupling.best_coupling.cache_clear()
     try:
-        method, where = made("locodl", "paper", 3, 100.0, 4)
+        method, where = made("locodl", "published", 3, 100.0, 4)
         method = replace(method, gamma=(1.7 if part == "end" else 1.0) / where.L)
         decrease = 1 - COUPLED["locodl"].rate(method, where)
         certified = certify(method, where, potential=COUPLED["locodl"]).decrease

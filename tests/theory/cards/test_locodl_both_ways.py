@@ -44,7 +44,7 @@ def test_without_compression_down_it_is_locodl():
     """Whatever the clients do, every iterate is the same; so are the rates of the theorems."""
     problem, sent = Quadratic.random(4, 6, 1.0, 100.0), compressor("rand-k:2+natural")
     where = setting(4, 1.0, 100.0, 6, sent)
-    theirs = METHODS["locodl"].at(where, "balanced")
+    theirs = METHODS["locodl"].at(where, "ours")
     parameters = {name: getattr(theirs, name) for name in ("gamma", "chi", "rho", "p", "omega")}
     methods = theirs, LoCoDLBothWays(**parameters)
     gaps = [
@@ -153,8 +153,8 @@ def test_it_needs_fewer_bits_in_total_where_a_bit_down_counts():
     problem = Quadratic.random(4, 20, 1.0, 20.0)
     totals = {}
     for name, rule, selector in (
-        ("locodl", "balanced", "natural"),
-        ("locodl-both-ways", "balanced", "two-way(natural;natural)"),
+        ("locodl", "ours", "natural"),
+        ("locodl-both-ways", "ours", "two-way(natural;natural)"),
     ):
         sent = compressor(selector)
         method = METHODS[name].parameters(problem, sent, rule)

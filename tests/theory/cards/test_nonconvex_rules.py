@@ -43,10 +43,10 @@ def test_the_steps_are_the_published_ones():
 def test_the_nonconvex_rule_is_the_default_where_f_is_not_convex(name):
     card, sent = CARDS[name], compressor("rand-k:3" if name != "ef21" else "top-k:3")
     assert card.parameters(NONCONVEX, sent) == card.parameters(NONCONVEX, sent, "nonconvex")
-    assert card.parameters(CONVEX, sent) == card.parameters(CONVEX, sent, "paper")
+    assert card.parameters(CONVEX, sent) == card.parameters(CONVEX, sent, "published")
     assert card.parameters(CONVEX, sent, "nonconvex").gamma > 0  # it holds for convex f, too
     with pytest.raises(Refusal, match=r"mu = -0\.05 and the formula is for mu > 0"):
-        card.parameters(NONCONVEX, sent, "paper")
+        card.parameters(NONCONVEX, sent, "published")
 
 
 def test_rules_that_read_mu_or_kappa_are_refused():

@@ -39,8 +39,8 @@ LAWS = [
     ("locodl", "1 + omega", (2, 4, 8, 16), {"d": 32, "kappa": 300}),
 ]  # fmt: skip
 RULES = {
-    "gd": "1/L", "agd": "classical", "diana": "b", "ef21": "paper", "5gcs-cc": "paper",
-    "locodl": "balanced", "fedcomgate": "damped",
+    "gd": "1/L", "agd": "classical", "diana": "b", "ef21": "published", "5gcs-cc": "ours",
+    "locodl": "ours", "fedcomgate": "damped",
 }  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from math import ceil, log, sqrt
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
@@ -23,13 +22,13 @@ from certibit.theory.worlds.linear_maps import worst_case
 
 VARIANTS = [
     ("agd", "classical", {}),
-    *(("adiana", *v) for v in product(["paper", "refined", "best"], [{}, {"variant": "II"}])),
-    ("ef21", "paper", {}),
-    ("marina", "paper", {}),
-    ("dasha", "paper", {}),
-    ("5gcs-cc", "paper", {}),
-    ("5gcs-cc", "paper", {"cohort": 1}),
-    ("5gcs-cc", "paper", {"cohort": 2}),
+    *(("adiana", *v) for v in product(["published", "refined", "best"], [{}, {"variant": "II"}])),
+    ("ef21", "published", {}),
+    ("marina", "published", {}),
+    ("dasha", "published", {}),
+    ("5gcs-cc", "ours", {}),
+    ("5gcs-cc", "ours", {"cohort": 1}),
+    ("5gcs-cc", "ours", {"cohort": 2}),
     ("5gcs-cc", "5gcs", {}),
 ]
 SIZES = [(1, 2), (1, 3), (2, 2), (2, 3), (3, 2), (3, 3)]
@@ -47,7 +46,7 @@ def rate_and_worst_case(name, rule, options, problem, compressor):
 
 def suitable(name, rule, compressor):
     """Return a compressor that a method can use, made of the given one."""
-    if name == "agd" or rule == "5gcs":
+    if name == "agd":
         return Identity()
     return Scaled(compressor) if name == "ef21" and compressor.unbiased else compressor
 
@@ -83,7 +82,7 @@ class FirstWeights(Acceleration):
 
 def test_weights_of_the_other_variant_are_seen_to_fail():
     problem = Quadratic.random(2, 3, 1.0, 50.0, seed=0)
-    method = METHODS["adiana"].parameters(problem, RandK(1), "paper", variant="II")
+    method = METHODS["adiana"].parameters(problem, RandK(1), "published", variant="II")
     experiment = Experiment.of(method, problem, RandK(1))
     assert worst_case(experiment, Acceleration()) < 1
     assert worst_case(experiment, FirstWeights()) > 1.001
@@ -121,7 +120,7 @@ def by_rule(name, which=None, **options):
 
 @pytest.mark.parametrize("variant", ["I", "II"])
 def test_formulas_of_adiana(variant):
-    m, s, progress = by_rule("adiana", "paper", variant=variant)
+    m, s, progress = by_rule("adiana", "published", variant=variant)
     n, omega, L, mu = s.n, s.omega, s.L, s.mu
     assert (m.variant, omega, m.alpha, m.theta_2) == (variant, 4.0, 0.2, 0.5)
     assert m.p == pytest.approx(max(1, sqrt(n / (32 * omega)) - 1) / (2 * (1 + omega)), rel=1e-12)
@@ -174,7 +173,7 @@ def test_formulas_of_marina_and_dasha():
 
 @pytest.mark.parametrize("cohort", [1, 4, 6])
 def test_formulas_of_5gcs_cc(cohort):
-    m, s, progress = by_rule("5gcs-cc", "paper", cohort=cohort)
+    m, s, progress = by_rule("5gcs-cc", "ours", cohort=cohort)
     n, omega, kappa = s.n, 4.0, s.kappa
     spread = n / cohort * (1 + omega)  # 1 + Omega
     gamma = 1 / sqrt(2 * s.mu * (s.L - s.mu) * spread * (1 + omega / cohort))
@@ -187,7 +186,7 @@ def test_formulas_of_5gcs_cc(cohort):
         spread + sqrt(2 * (kappa - 1) * spread * (1 + omega / cohort)), rel=0.05
     )
     assert progress >= 1 / (spread + sqrt(2 * (kappa - 1) * spread * (1 + omega / cohort))) - 1e-12
-    tuned, _, _ = by_rule("5gcs-cc", "best", cohort=cohort)
+    tuned, _, _ = by_rule("5gcs-cc", "ours-adaptive", cohort=cohort)
     assert tuned == replace(m, adaptive=True)
 
 
@@ -209,8 +208,10 @@ def test_formulas_of_5gcs():
     assert m.gamma == pytest.approx(3 / 16 * sqrt(3 / (L * mu * n)), rel=1e-12)
     assert m.tau == pytest.approx(8 / 3 * sqrt(L * mu / (n * 3)), rel=1e-12)
     assert ceil((3 / 4 * sqrt(3 / n * L / mu) + 2) * log(4 * L / mu)) == m.K
-    with pytest.raises(Refusal, match="uncompressed messages and rand-k:1 has omega = 9"):
-        METHODS["5gcs-cc"].parameters(problem, RandK(1), "5gcs")
+    sent, tuned = (METHODS["5gcs-cc"].parameters(problem, RandK(1), r) for r in ("5gcs", "ours"))
+    assert sent.gamma / tuned.gamma == pytest.approx(3 / 16 * sqrt(2 * (1 - mu / L)), rel=1e-12)
+    assert sent.tau * sent.gamma == pytest.approx(tuned.tau * tuned.gamma, rel=1e-12)
+    assert enough_steps(sent.L_F / sent.tau) <= sent.K
 
 
 @pytest.mark.parametrize(

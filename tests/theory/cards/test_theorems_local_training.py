@@ -50,26 +50,26 @@ COHORTS = ({"s": 2, "m": 3}, {"s": 2, "m": 2}, {"s": 3, "m": 3}, {"s": 2, "m": 4
 STEPS = tuple({"K": K} for K in (1, 2, 7))
 COMPRESSED = (RAND_1, SHARED, RandK(2), None)
 CASES = [
-    *(Case("scaffnew", rule, ((1, 2), (2, 2), (3, 3))) for rule in ("paper", "best")),
-    *(Case("compressed-scaffnew", rule, MASKED) for rule in ("paper", "best")),
+    *(Case("scaffnew", rule, ((1, 2), (2, 2), (3, 3))) for rule in ("published", "best")),
+    *(Case("compressed-scaffnew", rule, MASKED) for rule in ("published", "best")),
     *(
         Case("compressed-scaffnew", rule, ((3, 2), (4, 2)), options=({"s": 3},))
-        for rule in ("paper", "best")
+        for rule in ("published", "best")
     ),
-    *(Case("tamuna", rule, ((4, 2),), options=COHORTS) for rule in ("paper", "best")),
-    Case("gradskip", "paper", ((1, 2), (2, 2), (3, 2), (3, 3))),
+    *(Case("tamuna", rule, ((4, 2),), options=COHORTS) for rule in ("published", "best")),
+    Case("gradskip", "published", ((1, 2), (2, 2), (3, 2), (3, 3))),
     *(
         Case("scaffold", rule, ((1, 2), (2, 2), (3, 3)), options=STEPS, tight=False)
-        for rule in ("paper", "best")
+        for rule in ("published", "best")
     ),
     *(
         Case("scaffold", rule, ((3, 2), (4, 2)), options=({"m": 1}, {"K": 2, "m": 2}), tight=False)
-        for rule in ("paper", "best")
+        for rule in ("published", "best")
     ),
     Case("fedcomgate", "damped", ((1, 3), (2, 2), (2, 3)), COMPRESSED, STEPS, tight=False),
     *(
         Case("locodl", rule, ((1, 3), (2, 2), (2, 3)), (RAND_1, SHARED))
-        for rule in ("paper", "balanced")
+        for rule in ("published", "ours")
     ),
 ]
 
@@ -150,7 +150,7 @@ def wrong_settings():
     nu = primal_gain(3, 2)
     yield "tamuna: nu of m = 3 clients", replace(cohort, chi=nu), problem, None
     unlike = Quadratic.random(3, 2, 1.0, [30.0, 8.0, 3.0], seed=2)
-    skipping = parameters("gradskip", unlike, rule="paper")
+    skipping = parameters("gradskip", unlike, rule="published")
     yield "gradskip: gamma twice the bound", replace(skipping, gamma=2.1 / 30), unlike, None
     uncorrected = Uncorrected(skipping.gamma, skipping.p, skipping.q)
     yield "gradskip: average without correction", uncorrected, unlike, None
@@ -158,7 +158,7 @@ def wrong_settings():
     yield "scaffold: ten times the step", replace(step, eta_l=10 * step.eta_l), small, None
     undamped = parameters("fedcomgate", small, RAND_1, "published")
     yield "fedcomgate: published", undamped, small, RAND_1
-    independent = parameters("locodl", small, RAND_1, "balanced")
+    independent = parameters("locodl", small, RAND_1, "ours")
     yield "locodl: shared subset taken for independent ones", independent, small, SHARED
 
 
@@ -183,7 +183,7 @@ def test_parameter_rules():
     tau = (19 / 21) ** 2
     for s in (2, 3, 5):
         nu, c = n * (s - 1) / (s * (n - 1)), (s - 1) / (n - 1)
-        made = parameters("compressed-scaffnew", problem, rule="paper", s=s)
+        made = parameters("compressed-scaffnew", problem, rule="published", s=s)
         assert (made.gamma, made.p, made.eta, made.s) == pytest.approx(
             (1 / 40, min(1.0, (n / (s * kappa)) ** 0.5), nu, s)
         )
@@ -191,7 +191,7 @@ def test_parameter_rules():
         assert (made.gamma, made.p, made.eta, made.s) == pytest.approx(
             (2 / 42, min(1.0, ((1 - tau) / (nu * c)) ** 0.5), nu, s)
         )
-        for rule in ("paper", "best"):
+        for rule in ("published", "best"):
             masked = parameters("compressed-scaffnew", problem, rule=rule, s=s)
             cohort = parameters("tamuna", problem, rule=rule, s=s, m=5)
             assert (cohort.gamma, cohort.p, cohort.chi, cohort.s) == (
@@ -224,7 +224,7 @@ def test_balanced_probability_saves_rounds():
     problem = Quadratic.random(10, 2, 1.0, 1e3)
     paper, best = (
         METHODS["compressed-scaffnew"].parameters(problem, None, rule, s=2)
-        for rule in ("paper", "best")
+        for rule in ("published", "best")
     )
     setting = Setting.of(paper, problem)
     assert best.p / paper.p == pytest.approx(3.6, rel=0.01)

@@ -34,7 +34,7 @@ CARD = METHODS["5gcs-cc"]
 POINTS = [(1, 30.0, 0.0), (3, 100.0, 4.0), (10, 1e3, 9.0), (100, 100.0, 1.0), (10**6, 1e4, 9.0)]
 
 
-def at(n, kappa, omega, rule="best", **options):
+def at(n, kappa, omega, rule="ours-adaptive", **options):
     """Return 5GCS-CC with the parameters of a rule, and the setting they are for."""
     where = class_setting(CARD.method, n, kappa, omega, None, 1)
     return CARD.at(where, rule, **options), where
@@ -188,7 +188,7 @@ def test_local_solves_cost_as_many_gradients_as_they_may():
 def test_runs_decrease_as_fast_as_certified(seed):
     """Without compression and with all clients a run is one outcome, and every round counts."""
     problem = Quadratic.random(3, 4, mu=1.0, L=40.0, seed=seed)
-    method = parameters("5gcs-cc", problem, Identity(), "best")
+    method = parameters("5gcs-cc", problem, Identity(), "ours-adaptive")
     proved = certify(method, FunctionClass(3, 1.0, 40.0))
     where = Setting.of(method, problem, Identity())
     assert proved.decrease >= 1 - THEOREM.rate(method, where)

@@ -89,14 +89,14 @@ def test_theorem_certificate_lower_bound_over_p(name, p, omega_k):
     method, where = by_rule(name, 3, 10.0)
     if name == "locodl":
         where = setting(3, 1.0, 10.0, 3, compressor(f"rand-k:{omega_k}"))
-        method = METHODS[name].at(where, "paper")
+        method = METHODS[name].at(where, "published")
     promised, certified, reached = decreases(replace(method, p=p), where)
     assert promised <= certified * (1 + SLACK)
     assert certified <= reached * (1 + SLACK)
 
 
 @pytest.mark.long(keep=1)
-@pytest.mark.parametrize("rule", ["paper", "refined", "best"])
+@pytest.mark.parametrize("rule", ["published", "refined", "best"])
 def test_adiana_of_both_variants_keeps_its_promise(rule):
     """Variant II is certified in steps that begin with the coin."""
     card = METHODS["adiana"]

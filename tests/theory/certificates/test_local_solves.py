@@ -29,7 +29,7 @@ CARD = METHODS["5gcs-cc"]
 (THEOREM,) = CARD.about("potential")
 
 
-def at(n, kappa, rule="paper", sent="rand-k:1", **options):
+def at(n, kappa, rule="ours", sent="rand-k:1", **options):
     """Return 5GCS-CC with the parameters of a rule, and the setting they are for."""
     where = setting(n, 1.0, kappa, 2, compressor(sent))
     return CARD.at(where, rule, **options), where
@@ -53,7 +53,7 @@ def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequalit
 
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("kappa", [1e4, 1e5, 1e6])
-@pytest.mark.parametrize("rule", ["paper", "best"])
+@pytest.mark.parametrize("rule", ["ours", "ours-adaptive"])
 def test_floats_prove_what_rational_numbers_do(rule, kappa):
     """With where solves end as far as a step leads, the solver was lost from kappa = 1e5 on."""
     where = class_setting(CARD.method, 3, kappa, 4.0, None, 1)

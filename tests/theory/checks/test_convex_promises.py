@@ -240,7 +240,7 @@ def test_planted_a_probability_that_is_forgotten_is_seen(monkeypatch):
     [
         ("compressed-gd", None, "scaled(rand-k:1)"),  # its messages lead away from the solution
         ("diana", "b", "rand-k:1"),
-        ("scaffnew", "paper", None),
+        ("scaffnew", "published", None),
         ("adiana", None, "rand-k:1"),
     ],
 )

@@ -132,17 +132,17 @@ class TestLoCoDL:
         problem = Quadratic.random(5, 20, 1.0, 100.0, seed=0)
         for k, holds in ((4, True), (3, False), (5, False)):
             setting = Setting.of(METHODS["locodl"].method, problem, RandK(k))
-            method = METHODS["locodl"].at(setting, "paper")
+            method = METHODS["locodl"].at(setting, "published")
             assert not Theorem31().unmet(method, setting)
             assert (not Corollary32().unmet(method, setting)) is holds
         shared = Setting.of(METHODS["locodl"].method, problem, RandK(4, shared=True))
-        assert Corollary32().unmet(METHODS["locodl"].at(shared, "paper"), shared)
+        assert Corollary32().unmet(METHODS["locodl"].at(shared, "published"), shared)
 
     def test_section_31_is_the_composite_view(self):
         problem = Quadratic.random(5, 20, 1.0, 100.0, seed=0)
         setting = Setting.of(METHODS["locodl"].method, problem, RandK(4))
         assert without_g(100.0, 1.0) == pytest.approx((setting.L, setting.mu))
-        method = METHODS["locodl"].at(setting, "paper")
+        method = METHODS["locodl"].at(setting, "published")
         assert Section31().rate(method, setting) == pytest.approx(Theorem31().rate(method, setting))
         large = replace(method, gamma=2.01 / setting.L)
         for theorem in (Section31(), Theorem31()):

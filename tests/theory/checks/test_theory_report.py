@@ -21,7 +21,7 @@ from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict
 
 ROW = TheoremRow(
-    "a theorem", "logistic", "paper", "natural", (Verdict("a check", 0.5, 1.0),),
+    "a theorem", "logistic", "published", "natural", (Verdict("a check", 0.5, 1.0),),
     Condition("gamma <= 1/L", 1.0, 2.0), 1.2, 0.99, 1.3, 2.0, 2,
 )  # fmt: skip
 

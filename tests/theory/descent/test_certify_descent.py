@@ -122,7 +122,7 @@ def test_a_setting_stands_for_its_class():
     assert certify(EF21(0.2), setting).c == certify(EF21(0.2), FunctionClass.of(setting)).c
 
 
-RULES = {"gd": "1/L", "ef-bv": "paper"}
+RULES = {"gd": "1/L", "ef-bv": "published"}
 """Rules whose name is not "nonconvex"."""
 
 PUBLISHED = [

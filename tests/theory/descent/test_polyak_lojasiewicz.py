@@ -43,7 +43,7 @@ def test_published_factors_are_certified_without_convexity(name, n):
     """arXiv:2106.05203 and arXiv:2102.07845: 1 - gamma mu for a step of the papers."""
     card = METHODS[name]
     where = class_setting(card.method, n, KAPPA, 4.0, None, 1)
-    method, theorem = card.at(where, "paper"), card.theorems[0]
+    method, theorem = card.at(where, "published"), card.theorems[0]
     functions = under(replace(FunctionClass.of(where), mu=-KAPPA), 1.0)
     promised = 1 - theorem.rate(method, where)
     stated = certify(method, functions, theorem, measure="potential")

@@ -289,7 +289,7 @@ def test_many_local_steps_are_one_inequality_that_is_checked():
 def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
     card = METHODS["5gcs-cc"]
     where = class_setting(card.method, 3, kappa, omega, None, 1)
-    method = card.at(where, "best")
+    method = card.at(where, "ours-adaptive")
     proof = certify(method, where)
     assert 1 - card.theorems[0].rate(method, where) < float(proof.decrease) <= proof.bound
     file = proof_file(proof)["proof"]

@@ -61,7 +61,9 @@ def test_what_is_proved_for_every_rule_is_next_to_its_bound(name, rule, kappa):
 
 @pytest.mark.long(keep=5)
 @pytest.mark.parametrize("kappa", [10.0, 1e3, 1e4, 1e5, 1e6])
-@pytest.mark.parametrize(("name", "rule"), [("ef21", "paper"), ("ef21", "best"), ("ef", "best")])
+@pytest.mark.parametrize(
+    ("name", "rule"), [("ef21", "published"), ("ef21", "best"), ("ef", "best")]
+)
 def test_the_tight_theorem_of_error_feedback_is_proved(name, rule, kappa):
     """Two directions vanish together, so that floats lose up to all of the decrease."""
     card = LINEAR[name]

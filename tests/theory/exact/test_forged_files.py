@@ -317,7 +317,7 @@ def test_a_solve_that_ends_by_a_criterion_is_tied_to_its_point():
     """The gradients before and after the pull were any vectors, such as 0 and the end itself."""
     card = METHODS["5gcs-cc"]
     where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
-    file = proof_file(certify(card.at(where, "best"), where))["proof"]
+    file = proof_file(certify(card.at(where, "ours-adaptive"), where))["proof"]
     assert not refused(check_proof, file)
     one = _steps(file)
     assert one["steps"]["pull"] != "0"

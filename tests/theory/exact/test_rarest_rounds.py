@@ -1,4 +1,4 @@
-"""LoCoDL's rule ``balanced``: the least probability of a round with the best factor per iteration.
+"""LoCoDL's rule ``ours``: the least probability of a round with the best factor per iteration.
 
 Where all f_i and g are the same quadratic, and all models, LoCoDL is gradient descent: no factor is
 below s^2, s = (kappa - 1)/(kappa + 1), which takes gamma = 2/(L + mu). No quadratic form of the
@@ -143,7 +143,7 @@ def test_balanced_is_the_form(point):
     """The points are at most 0.01 % above it, and where omega = 0 they are the rule."""
     n, omega, kappa, *_ = point
     where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
-    balanced, law = METHODS["locodl"].at(where, "balanced"), LOCODL_FORM.proof(*point).method
+    balanced, law = METHODS["locodl"].at(where, "ours"), LOCODL_FORM.proof(*point).method
     for name in ("gamma", "chi", "rho", "p"):
         close = 1e-12 if not omega else 0.01 if name == "rho" else 3e-4
         assert getattr(balanced, name) == pytest.approx(getattr(law, name), rel=close)
@@ -176,7 +176,7 @@ def test_moments_that_no_potential_survives(n, omega, kappa):
     """In rational numbers: below the rule they are possible for all rho, above it not for one."""
     where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
     least, d = (
-        Fraction(METHODS["locodl"].at(where, "balanced").p),
+        Fraction(METHODS["locodl"].at(where, "ours").p),
         Fraction(4 * kappa, (1 + kappa) ** 2),
     )
     for share in (Fraction(3, 4), Fraction(999, 1000), Fraction(101, 100)):
@@ -190,7 +190,7 @@ def test_no_quadratic_potential_allows_rarer_rounds(point):
     """All of them are searched, at the eta of the rule and at others."""
     n, omega, kappa, *_ = point
     where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
-    law = METHODS["locodl"].at(where, "balanced")
+    law = METHODS["locodl"].at(where, "ours")
     best = 1 - ((float(kappa) - 1) / (float(kappa) + 1)) ** 2
     assert certify(law, where, potential="search").decrease == pytest.approx(best, rel=1e-3)
     for eta in (0.97, 1.0, 1.03):

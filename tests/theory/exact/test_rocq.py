@@ -22,7 +22,7 @@ from certibit.theory.export.rocq_words import rocq_text
 from certibit.theory.function_class import FunctionClass
 
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
-LOCAL = {"many local steps": "paper", "solves that end by a criterion": "best"}
+LOCAL = {"many local steps": "ours", "solves that end by a criterion": "ours-adaptive"}
 OTHERS = ["two classes", "potential that was found", *LOCAL]
 
 

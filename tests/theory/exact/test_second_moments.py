@@ -36,7 +36,7 @@ def test_gradient_descent_is_exact(gamma):
 @pytest.mark.parametrize(
     ("name", "rule", "setting", "gap"),
     [
-        ("locodl", "paper", (3, 100.0, 4.0), 1.1),
+        ("locodl", "published", (3, 100.0, 4.0), 1.1),
         ("scaffnew", None, (3, 20.0, None), 1.1),
         ("diana", None, (2, 10.0, 3.0), 3.0),
     ],
@@ -80,7 +80,7 @@ def test_the_g_of_composite_problems_is_any_function_of_its_class():
     """
     card = METHODS["locodl"]
     where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
-    method, functions = card.at(where, "paper"), FunctionClass.of(where)
+    method, functions = card.at(where, "published"), FunctionClass.of(where)
     found = slowest_decrease(method, functions)
     curves = product([1.0, 100.0], repeat=4)
     alone = 1 - max(locodl_radius(method, np.array(f), g) for *f, g in curves)

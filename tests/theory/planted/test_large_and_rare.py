@@ -28,10 +28,11 @@ ONE = np.array([0])
 
 def counts_are_exact_far_beyond_32_bits():
     ledger = Ledger(1)
-    for count in (ledger.up, ledger.down):
-        count(ONE, 3 * 2**40 + 1)
-        count(ONE, np.array([2**40]))
-    assert ledger.uplink_bits[0] == ledger.downlink_bits[0] == 2**42 + 1
+    for bits in (3 * 2**40 + 1, np.array([2**40])):
+        ledger.up(ONE, bits, bits)
+        ledger.down(ONE, bits)
+    for column in (ledger.uplink_bits, ledger.busiest_bits, ledger.downlink_bits):
+        assert column[0] == 2**42 + 1
     for column in (ledger.gradients, ledger.synchronisations):
         column[ONE] = 2**40
         assert column[0] == 2**40
@@ -41,13 +42,13 @@ def waiting_is_counted_once_between_two_broadcasts():
     """Three messages without an answer are one wait; a message after the answer is another."""
     ledger, both = Ledger(2), np.arange(2)
     for _ in range(3):
-        ledger.up(both, 32)
+        ledger.up(both, 32, 32)
     assert ledger.synchronisations.tolist() == [1, 1]
     ledger.down(both, np.array([32, 0]))
-    ledger.up(both, np.array([32, 32]))
+    ledger.up(both, np.array([32, 32]), 32)
     assert ledger.synchronisations.tolist() == [2, 1]
     ledger.down(both, 32)
-    ledger.up(both, np.array([0, 32]))
+    ledger.up(both, np.array([0, 32]), 32)
     assert ledger.synchronisations.tolist() == [2, 2]
 
 

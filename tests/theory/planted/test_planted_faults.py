@@ -60,7 +60,7 @@ SUBJECTS = [
         if (name, rule) not in OUTSIDE
     ),
     *(("diana", "b", compressor) for compressor in COMPRESSORS),
-    *(("locodl", "balanced", compressor) for compressor in COMPRESSORS),
+    *(("locodl", "ours", compressor) for compressor in COMPRESSORS),
     *(("ef21", None, compressor) for compressor in BIASED),
     *(("ef21p-diana", None, compressor) for compressor in BOTH_WAYS),
     *(("locodl-both-ways", None, compressor) for compressor in UNBIASED_BOTH_WAYS),

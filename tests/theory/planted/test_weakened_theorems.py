@@ -70,8 +70,8 @@ def test_a_weakened_theorem_is_seen(missed, row):
 def test_a_check_has_these_rows():
     problem, sent = Quadratic.random(3, 4, 1.0, 10.0), compressor("rand-k:2")
     where = Setting.of(METHODS["locodl"].method, problem, sent)
-    method = METHODS["locodl"].at(where, "paper")
-    found = check(method, problem, sent, rule="paper", seeds=1, iterations=50)
+    method = METHODS["locodl"].at(where, "published")
+    found = check(method, problem, sent, rule="published", seeds=1, iterations=50)
     assert {FORMULAS, PARAMETERS} <= {verdict.check for verdict in found.verdicts}
 
 

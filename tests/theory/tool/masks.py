@@ -24,9 +24,9 @@ class _Bounded(Ledger):
 
     most = math.inf
 
-    def up(self, runs: Any, bits: Any, most: int | None = None) -> None:
+    def up(self, runs: Any, bits: Any, busiest: Any, most: int | None = None) -> None:
         self.most = math.inf if most is None else most
-        super().up(runs, bits, most)
+        super().up(runs, bits, busiest, most)
 
 
 def masks_counted(seed: int = 0) -> Verdict:

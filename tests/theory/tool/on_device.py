@@ -9,7 +9,7 @@ from certibit.solvers.simulation.turn import Turn
 from certibit.theory.verdict import Verdict, worst_of
 
 _RUNS, _ROUNDS = 3, 12
-_COLUMNS = ("uplink_bits", "downlink_bits", "gradients", "synchronisations")
+_COLUMNS = ("uplink_bits", "busiest_bits", "downlink_bits", "gradients", "synchronisations")
 
 
 def device_as_host(seed: int = 0) -> Verdict:
@@ -30,8 +30,8 @@ def device_as_host(seed: int = 0) -> Verdict:
             other = others.uniform(purpose, turn, shape)[..., runs]
             found.append((float(np.max(np.abs(other - drawn), initial=0.0)), "a random number"))
         up, down, gradients = (int(x) for x in generator.integers(0, 3, 3) * 1000)
-        ledger.up(runs, up)
-        counts.up(turn, np.full(_RUNS, up), up)
+        ledger.up(runs, 3 * up, up)
+        counts.up(turn, np.full(_RUNS, 3 * up), np.full(_RUNS, up), 3 * up)
         ledger.gradients[runs] += gradients
         counts.evaluate(turn, gradients, gradients)
         if number % 3:

@@ -21,13 +21,15 @@ class PlainLedger:
     """The costs of one run, counted one message at a time."""
 
     def __init__(self) -> None:
-        self.uplink_bits = self.downlink_bits = self.gradients = self.synchronisations = 0
+        self.uplink_bits = self.busiest_bits = self.downlink_bits = 0
+        self.gradients = self.synchronisations = 0
         self._waiting = False
 
-    def up(self, bits: int) -> None:
-        """Count bits that a client sends."""
-        self.uplink_bits += bits
-        if bits and not self._waiting:
+    def up(self, bits: list[int]) -> None:
+        """Count the bits of a message of every client."""
+        self.uplink_bits += sum(bits)
+        self.busiest_bits += max(bits)
+        if any(bits) and not self._waiting:
             self.synchronisations += 1
             self._waiting = True
 
@@ -61,21 +63,23 @@ class PlainChannel:
         n, d, _ = v.shape
         count = self.compressor.uniforms(d)
         drawn = [self.draw("compressor", count) for _ in range(1 if self.compressor.shared else n)]
-        received = np.zeros((n, d, 1))
+        received, bits = np.zeros((n, d, 1)), [0] * n
         for client in range(n):
             if _inside(cohort, client, 0):
                 uniforms = np.array(drawn[client % len(drawn)]).reshape(1, count, 1)
                 received[client] = self.compressor.compress(v[client : client + 1], uniforms)[0]
-                self.ledger.up(self.compressor.bits(d))
+                bits[client] = self.compressor.bits(d)
+        self.ledger.up(bits)
         return received
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, the entries of the mask, 32 bits each."""
-        received = np.zeros(v.shape)
+        received, bits = np.zeros(v.shape), [0] * len(v)
         for client, entry in np.ndindex(*v.shape[:2]):
             if _inside(mask, client, entry):
                 received[client, entry] = v[client, entry]
-                self.ledger.up(32)
+                bits[client] += 32
+        self.ledger.up(bits)
         return received
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:

@@ -113,6 +113,7 @@ def plain_rows(experiment: ConvexExperiment, seed: int, iterations: int) -> list
                 "distance": sum(step * step for step in away),
                 "squared_gradient": _squared_gradient(experiment, x),
                 "uplink_bits": ledger.uplink_bits / view.n,
+                "busiest_bits": ledger.busiest_bits,
                 "downlink_bits": ledger.downlink_bits / view.n,
                 "gradients": ledger.gradients / view.n,
                 "synchronisations": ledger.synchronisations,
@@ -237,7 +238,7 @@ def _large_counts() -> tuple[float, str]:
     counts = (2**31 - 1, 2**31 - 1, 2**53, 1)
     try:
         for count in counts:
-            ledger.up(run, count)
+            ledger.up(run, count, count)
             ledger.down(run, count)
             others.gradients[run] += count
             others.synchronisations[run] += count

@@ -214,7 +214,7 @@ def test_local_solves_that_end_by_a_criterion(n):
     """The form is that of where they do end, of which their inequality is true, and no more."""
     halves = []
     for seed in range(8):
-        method, family, view = prepared("5gcs-cc", n, seed, rule="best")
+        method, family, view = prepared("5gcs-cc", n, seed, rule="ours-adaptive")
         step, state = symbols_of(method, family), random_state(method, view, seed)
         unsent = replace(method, omega=0.0)
         oracle = Oracle(view, np.arange(1), Ledger(1))
