@@ -1,5 +1,4 @@
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -45,36 +44,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep what the tests cache out of the user's cache, in one folder for all workers.
-
-    Only compiled code is kept between runs, in the cache folder of pytest, as it takes a minute.
-    """
+    """Keep what the tests cache out of the user's cache, in one folder for all workers."""
     if hasattr(config, "workerinput"):
         return
     config.stash[_NOT_OURS] = os.environ.get("CERTIBIT_CACHE")
     config.stash[_OWN] = folder = tempfile.TemporaryDirectory()
     os.environ["CERTIBIT_CACHE"] = folder.name
-    if kept := _compiled_code(config):
-        shutil.copytree(kept, folder.name, dirs_exist_ok=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Give the variable back, and keep the compiled code for the next run."""
+    """Give the variable back."""
     if hasattr(config, "workerinput"):
         return
-    folder = config.stash[_OWN]
-    if kept := _compiled_code(config):
-        for compiled in Path(folder.name).glob("compiled*"):
-            shutil.copytree(compiled, kept / compiled.name, dirs_exist_ok=True)
-    folder.cleanup()
+    config.stash[_OWN].cleanup()
     if (before := config.stash[_NOT_OURS]) is None:
         del os.environ["CERTIBIT_CACHE"]
     else:
         os.environ["CERTIBIT_CACHE"] = before
-
-
-def _compiled_code(config: pytest.Config) -> Path | None:
-    return config.cache.mkdir("compiled") if hasattr(config, "cache") and config.cache else None
 
 
 @pytest.fixture(autouse=True)

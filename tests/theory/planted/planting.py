@@ -2,8 +2,7 @@
 
 The module's text is compiled with the change and the new code is put into the living functions, so
 that everybody who has imported them gets the fault, and everybody gets the right code back. The
-context has no compiled passes; a fault in one of these is compiled from the changed text, which is
-kept beside numba's files so that it is compiled once.
+context has no compiled passes; a fault in one of these is compiled from the changed text.
 """
 
 import os
