@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from certibit.data.noise import Uniform
     from certibit.data.problem import Constants, Problem, StronglyConvexProblem
     from certibit.data.problems.heterogeneity import Heterogeneity, heterogeneity
-    from certibit.data.problems.linear_model import LinearModel
+    from certibit.data.problems.linear_model import LinearModel, MultinomialRegression
     from certibit.data.problems.logistic import LogisticRegression
-    from certibit.data.problems.multinomial import MultinomialRegression
     from certibit.data.problems.nonconvex_model import NonconvexModel
     from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
     from certibit.data.problems.quadratic import Quadratic

@@ -17,8 +17,8 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 69_270,
-    "lines of tests": 46_720,
+    "lines of the rooms": 68_980,
+    "lines of tests": 46_650,
     "public definitions": 1_355,
 }
 """What it has at most today: whoever adds deletes as much, and whoever deletes lowers it."""

@@ -62,7 +62,7 @@ LEVELS = [
     ["theory.checks", "theory.exact", "theory.export"],
     ["theory.chains", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.relaxed"],
-    ["theory.plan", "theory.audit.normalised_ef21"],
+    ["theory.plan"],
     ["theory.audit"],
     ["figures.text", "figures.places"],
     ["figures"],
@@ -82,9 +82,7 @@ CLIPPING = (
     *("clipped_scaffold", "clipped_sgd", "momentum_clipping", "naive_parallel_clip"),
     *("normalised_ef21", "normalised_gd"),
 )
-ASSUMPTIONS = (
-    *("polyak_lojasiewicz", "quasi_strong_convexity", "similarity", "points_in_numbers"),
-)
+ASSUMPTIONS = (*("polyak_lojasiewicz", "quasi_strong_convexity", "similarity"),)
 EXTENSIONS = {
     "fast": ["solvers.fast", "data.passes"],
     "device": ["solvers.device"],

@@ -14,10 +14,9 @@ from certibit.solvers.authoring import Method, Refusal
 from certibit.solvers.libraries import namespace, transfer
 from certibit.solvers.runs import engine
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.iteration import advance, simulated_world
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
-from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.walk import with_pace
 

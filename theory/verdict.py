@@ -163,3 +163,10 @@ def worst_of(found: Iterable[tuple[float, str]]) -> tuple[float, str]:
         ((math.inf if math.isnan(value) else float(value), text) for value, text in found),
         key=lambda pair: pair[0],
     )
+
+
+class ContradictionError(Exception):
+    """A proved factor and an attained factor contradict each other: an error of certibit."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; one of them is wrong, believe neither and report it"

@@ -1,7 +1,8 @@
-"""Arrays in an npz file with its own SHA-256; a damaged file is refused."""
+"""Arrays and JSON in files that end with their own SHA-256; a damaged file is refused."""
 
 import hashlib
 import io
+import json
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
@@ -13,7 +14,35 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import DamagedFileError
 from certibit.data.files.cache import write_atomically
-from certibit.data.files.sealed import read_sealed
+
+
+def read_sealed(path: Path, length: int, seal: Callable[[bytes], bytes]) -> bytes:
+    """Return all bytes of a file whose last ones seal the others.
+
+    Parameters
+    ----------
+    length : int
+        The number of bytes of the seal.
+    seal : callable
+        Returns the seal of the bytes before.
+
+    Raises
+    ------
+    FileNotFoundError, NotADirectoryError
+        If there is no such file.
+    DamagedFileError
+        If the file cannot be read, or its seal does not fit.
+    """
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise DamagedFileError(f"{path} cannot be read ({error.strerror})") from None
+    if content[-length:] != seal(content[:-length]):
+        raise DamagedFileError(f"{path} is damaged (it does not end with its SHA-256)")
+    return content
+
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -97,3 +126,43 @@ def _set_aside(path: Path) -> Path:
         except OSError:
             aside.unlink()
             raise
+
+
+_TAIL = '"sha256": "{}"}}\n'
+_LENGTH = len(_TAIL.format("0" * 64))
+
+
+def write_record(path: Path, content: Any) -> None:
+    """Write values of strict JSON, whole or not at all.
+
+    The file is one JSON object: ``content``, and in ``sha256`` the SHA-256 of all bytes before that
+    key.
+    """
+    write_atomically(path, lambda file: file.write(record_bytes(content)))
+
+
+def record_bytes(content: Any) -> bytes:
+    """Return what :func:`write_record` writes."""
+    body = f'{{"content": {json.dumps(content, allow_nan=False)},\n'.encode()
+    return body + _tail(body)
+
+
+def read_record(path: Path) -> Any:
+    """Return the content of a file of :func:`write_record`.
+
+    Raises
+    ------
+    FileNotFoundError, NotADirectoryError
+        If there is none.
+    DamagedFileError
+        If it cannot be read, or is not what was written.
+    """
+    written = read_sealed(path, _LENGTH, _tail)
+    try:
+        return json.loads(written)["content"]
+    except (ValueError, KeyError, TypeError, RecursionError) as fault:
+        raise DamagedFileError(f"{path} is damaged ({type(fault).__name__}: {fault})") from None
+
+
+def _tail(body: bytes) -> bytes:
+    return _TAIL.format(hashlib.sha256(body).hexdigest()).encode()

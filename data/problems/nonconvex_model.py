@@ -12,8 +12,7 @@ from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import Division, Shares
-from certibit.data.losses.base import Loss
-from certibit.data.losses.weighted_losses import WeightedLosses
+from certibit.data.losses.base import Loss, WeightedLosses
 from certibit.data.own.description import state
 from certibit.data.problem import Constants
 from certibit.data.problems.linear_model import Weighting, weighted_rows

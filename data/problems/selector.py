@@ -15,14 +15,13 @@ from certibit.data.files.splits import Shares, by_client, divide
 from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.loss_selector import loss_named
-from certibit.data.losses.multinomial_loss import Multinomial
+from certibit.data.losses.losses import Multinomial
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.noise import Uniform
 from certibit.data.numbers import whole
 from certibit.data.own.own_file import file_and_name, is_own, load_file
-from certibit.data.problems.linear_model import LinearModel, Weighting
+from certibit.data.problems.linear_model import LinearModel, MultinomialRegression, Weighting
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.data.problems.multinomial import MultinomialRegression
 from certibit.data.problems.nonconvex_model import LAM, NonconvexModel
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.data.problems.nonconvex_quadratic import SPREAD, NonconvexQuadratic

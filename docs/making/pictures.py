@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, PngImagePlugin
 
-from certibit.data.files.records import read_record
+from certibit.data.files.archive import read_record
 from certibit.figures.locodl.recipes import demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce
 from certibit.figures.pool import Work

@@ -6,8 +6,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from certibit.data.files.archive import write_record
 from certibit.data.files.cache import write_text
-from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, Runs, least_bits
 from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain, gains_of

@@ -12,7 +12,7 @@ from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store
-from certibit.theory.orders import LOWER_BOUND
+from certibit.theory.card import LOWER_BOUND
 from certibit.theory.setting import Setting
 
 ACCURACY = 1e-6

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.data.files.records import write_record
+from certibit.data.files.archive import write_record
 from certibit.data.problem import Problem
 from certibit.data.problems.selector import problem as problem_named
 from certibit.figures.comparison.comparison_result import Comparison

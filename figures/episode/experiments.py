@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from certibit.data.files.records import write_record
+from certibit.data.files.archive import write_record
 from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
 from certibit.figures.costs import BAND

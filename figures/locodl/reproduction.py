@@ -7,8 +7,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from certibit.data.files.archive import write_record
 from certibit.data.files.cache import write_text
-from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
 from certibit.figures.curve_records import figure_record, panel_record
 from certibit.figures.locodl.claims import Traces, judge, judgement_summary, judgement_text
@@ -33,8 +33,8 @@ from certibit.figures.text.tables import (
 )
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.runs.trace import Trace
+from certibit.theory.card import LOWER_BOUND, Order
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.orders import LOWER_BOUND, Order
 
 
 def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:

@@ -18,9 +18,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from certibit.data.errors import DamagedFileError
-from certibit.data.files.archive import load_or_set_aside
+from certibit.data.files.archive import load_or_set_aside, read_record
 from certibit.data.files.cache import write_text
-from certibit.data.files.records import read_record
 from certibit.figures.locodl.claims import claim_groups
 from certibit.figures.locodl.recipes import FIGURES
 from certibit.figures.text.tables import count_text, late_median

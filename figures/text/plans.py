@@ -10,9 +10,8 @@ from certibit.data.terminal import paragraph, table
 from certibit.figures.text.tables import accuracy_name, json_number, short_cost
 from certibit.solvers.network import amount
 from certibit.solvers.total_bits import total_text
-from certibit.theory.plan.crossover import Reign
 from certibit.theory.plan.offers import SAMPLED_ROUNDS, Costs
-from certibit.theory.plan.planning import Plan
+from certibit.theory.plan.planning import Plan, Reign
 
 _MEASURED = {"gap": "f - f*", "squared_gradient": "a mean |grad f|^2 over the steps"}
 LONGEST_NAME = 24

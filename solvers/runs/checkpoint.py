@@ -1,17 +1,209 @@
-"""Checkpoints: files of unfinished runs, from which these are continued after an interruption."""
+"""The complete state of unfinished runs, and files of it from which interrupted runs continue."""
 
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from certibit.data.arrays import Array, common_if, is_common
 from certibit.data.errors import DamagedFileError
-from certibit.data.files.archive import load_arrays, load_or_set_aside, save_arrays
-from certibit.solvers.runs.carried import Carried
+from certibit.data.files.archive import Arrays, load_arrays, load_or_set_aside, save_arrays
+from certibit.solvers.libraries import host, like
+from certibit.solvers.runs.trace import Column, require, require_columns
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
+from certibit.solvers.state import S, number_of_runs
+
+_EACH = {
+    "iteration": np.int64,
+    "rounds": np.int64,
+    "due": np.int64,
+    "first_measure": np.float64,
+    "best_measure": np.float64,
+    "lowest_measure": np.float64,
+    "since": np.float64,
+    "done": np.float64,
+}
+"""The columns with one value for each run, finished or not."""
+
+
+@dataclass
+class Carried:
+    """All data, besides the specification, that the next iteration of R runs depends on.
+
+    Attributes
+    ----------
+    state
+        Of the runs that are still going.
+    models : array (1, d, R)
+        The last model of every run that has ended, else NaN.
+    ledger, streams, noise
+        What was spent, and the random numbers of the channel and of the gradients.
+    active : array of int
+        The runs that are still going, as positions among all R.
+    iteration, rounds, due : arrays (R,) of int
+        Iterations and rounds done, and the next round to be recorded.
+    first_measure, best_measure, lowest_measure, since, done : arrays (R,)
+        f - f*, or |grad f|^2, at the start, the best one at the last progress, the best one, the
+        work at which the last progress was, and the fraction of the budget that is used.
+    ending : list of str
+        What ended each run, or "".
+    rows : list of mappings
+        The recorded points so far, as columns.
+    settle : callable
+        Called before all is written.
+    """
+
+    state: Any
+    models: NDArray[np.float64]
+    ledger: Ledger
+    streams: Streams
+    noise: Streams | None
+    active: NDArray[np.intp]
+    iteration: NDArray[np.int64]
+    rounds: NDArray[np.int64]
+    due: NDArray[np.int64]
+    first_measure: NDArray[np.float64]
+    best_measure: NDArray[np.float64]
+    lowest_measure: NDArray[np.float64]
+    since: NDArray[np.float64]
+    done: NDArray[np.float64]
+    ending: list[str]
+    rows: list[dict[str, Column]]
+    settle: Callable[[], None] = field(default=lambda: None, repr=False)
+
+    @classmethod
+    def at_start(
+        cls,
+        state: Any,
+        models: NDArray[np.float64],
+        ledger: Ledger,
+        streams: Streams,
+        noise: Streams | None,
+    ) -> Self:
+        """Return what runs carry before the first iteration."""
+        runs = number_of_runs(state)
+        each: dict[str, Any] = {name: np.zeros(runs, kind) for name, kind in _EACH.items()}
+        each["due"] += 1
+        active, ending = np.arange(runs), [""] * runs
+        return cls(state, models, ledger, streams, noise, active, ending=ending, rows=[], **each)
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The recorded points so far, sorted by run."""
+        columns = {name: np.concatenate([row[name] for row in self.rows]) for name in self.rows[0]}
+        order = np.lexsort((columns["iteration"], columns["run"]))
+        return {name: column[order] for name, column in columns.items()}
+
+    def write(self) -> dict[str, NDArray[Any]]:
+        """Return everything as named arrays on the host."""
+        self.settle()
+        return {
+            "active": self.active,
+            "models": self.models,
+            "ending": np.array(self.ending),
+            **{name: getattr(self, name) for name in _EACH},
+            **_named("column", self.columns),
+            **_named("ledger", {name: host(x) for name, x in self.ledger.spent.items()}),
+            **_named("stream", self.streams.drawn),
+            **_named("noise", self.noise.drawn if self.noise else {}),
+            **_named("state", _write_state(self.state)),
+        }
+
+    def read(self, written: Arrays) -> None:
+        """Take what :meth:`write` gave in place of the start.
+
+        Raises
+        ------
+        ValueError
+            If the arrays are not those of these runs.
+        """
+        try:
+            self._read(written)
+        except KeyError as missing:
+            raise ValueError(f"it has no {missing.args[0]}") from None
+
+    def _read(self, written: Arrays) -> None:
+        runs = len(self.ending)
+        active, ending = written["active"], written["ending"]
+        _require_array("active", active, self.active.dtype, active.size)
+        sound = np.isin(active, np.arange(runs)).all() and (np.diff(active) > 0).all()
+        require(bool(sound), f"its active runs are not some of {runs}")
+        require(ending.shape == (runs,) and ending.dtype.kind == "U", "it has no endings")
+        models = written["models"]
+        fits = models.dtype == self.models.dtype and models.shape == self.models.shape
+        require(fits, f"its models are not those of {runs} runs")
+        for name, kind in _EACH.items():
+            _require_array(name, written[name], kind, runs)
+        columns, spent = _under("column", written), _under("ledger", written)
+        require_columns(columns, runs)
+        for name, start in self.ledger.spent.items():
+            _require_array(name, spent[name], host(start).dtype, *start.shape)
+        state = _read_state(self.state, _under("state", written), active.size)
+        for prefix, streams in (("stream", self.streams), ("noise", self.noise)):
+            if streams is not None:
+                drawn = _under(prefix, written)
+                for purpose, numbers in drawn.items():
+                    _require_array(purpose, numbers, np.int64, len(streams))
+                    require(bool((numbers >= 0).all()), f"it has drawn {purpose} less than never")
+                streams.resume(drawn)
+        self.ledger.resume({name: spent[name] for name in self.ledger.spent})
+        for name in _EACH:
+            setattr(self, name, written[name])
+        self.state, self.active, self.rows = state, active, [columns]
+        self.models = models
+        self.ending = ending.tolist()
+
+
+def _write_state(state: S) -> dict[str, NDArray[Any]]:
+    """Return the fields of a state as they lie in memory, each with the order of its axes."""
+    written: dict[str, NDArray[Any]] = {}
+    for part in fields(state):
+        x = host(getattr(state, part.name))
+        order = np.argsort([-stride for stride in x.strides], kind="stable")
+        written |= {part.name: np.asarray(x).transpose(order)}
+        written |= {f"{part.name}.axes": np.argsort(order)}
+        written |= {f"{part.name}.common": np.array(is_common(x))}
+    return written
+
+
+def _read_state(start: S, written: Arrays, runs: int) -> S:
+    """Return the state that was written, of so many runs; ValueError unless it is one."""
+    changes = {f.name: _read_field(f.name, getattr(start, f.name), written) for f in fields(start)}
+    for name, x in changes.items():
+        sound = len(x.shape) == 3 and x.shape[2] == runs
+        require(sound, f"its {name} is not the state of {runs} runs")
+    return replace(start, **changes)
+
+
+def _read_field(name: str, start: Array, written: Arrays) -> Array:
+    x, axes, common = (written[f"{name}{part}"] for part in ("", ".axes", ".common"))
+    _require_array(f"{name}.common", common, bool)
+    require(x.dtype.kind in "biuf", f"its {name} has no numbers")
+    require(np.array_equal(np.sort(axes), np.arange(x.ndim)), f"its {name} has other axes")
+    return like(start, common_if((), x.transpose(axes)) if common else x.transpose(axes))
+
+
+def _named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def _under(prefix: str, written: Arrays) -> dict[str, NDArray[Any]]:
+    start = f"{prefix}."
+    return {name.removeprefix(start): x for name, x in written.items() if name.startswith(start)}
+
+
+def _require_array(name: str, array: NDArray[Any], kind: Any, *shape: int) -> None:
+    fits = array.dtype == kind and array.shape == shape
+    require(fits, f"its {name} does not fit these runs")
+
 
 SECONDS = 2.0
 """The shortest time between two writings."""

@@ -1,27 +1,135 @@
 """The engine: runs a method with all its seeds, in batches that are one array program each."""
 
+import platform
+import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.memory import require_memory
 from certibit.data.own.description import description
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
+from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.libraries import fitting_library, transfer
-from certibit.solvers.method import Method
+from certibit.solvers.method import ExactGradients, Method, Slot
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.loop import Loop, Progress
-from certibit.solvers.runs.origin import origin
 from certibit.solvers.runs.points import Callback, RecordedPotential, Wishes
 from certibit.solvers.runs.trace import Column, Trace
+from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.memory_of_runs import require_memory_of_runs
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams, stream_width
 from certibit.solvers.state import batch, narrow
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+
+
+def origin(problem: Problem) -> dict[str, object]:
+    """Return the origin of a trace, as JSON values.
+
+    The commit is None where this is no checkout, the storage where a problem has no rows, the
+    error of x* where a problem says none.
+    """
+    from importlib.metadata import version  # noqa: PLC0415  (slow to import)
+
+    return {
+        "certibit": version("certibit"),
+        **versions(),
+        "commit": commit(_ROOT),
+        "storage": getattr(problem, "storage", None),
+        "x_star_error": getattr(problem, "x_star_error", None),
+    }
+
+
+@cache
+def commit(root: Path) -> str | None:
+    """Return the commit of a checkout, with ``-dirty`` if files differ from it; else None."""
+    if not (root / ".git").exists():
+        return None
+    words = [
+        "git",
+        "-C",
+        str(root),
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=40",
+        "--exclude=*",
+    ]
+    try:
+        told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout.strip()
+
+
+_NO_RUNS = np.arange(0)
+
+
+def require_memory_of_runs(experiment: Experiment[Problem], runs: int) -> None:
+    """Refuse runs whose state, gradients and random numbers the machine cannot hold.
+
+    Uniform numbers are drawn for many messages at once.
+
+    Raises
+    ------
+    Refusal
+        If they take more than the memory that this process may use.
+    """
+    n, d, compressor = experiment.n, experiment.d, experiment.compressor
+    message = (1 if compressor.shared else n) * compressor.uniforms(d)
+    require_memory(
+        runs * (_numbers_of_state(experiment) + n * d + stream_width(message)),
+        f"{experiment.method.name} with {n} clients, {d} features and {runs} runs at once",
+    )
+
+
+def _numbers_of_state(experiment: Experiment[Problem]) -> int:
+    """Count the numbers in the state of a run, by the shapes that the method starts with.
+
+    It is started for no runs: arrays (n, d, 0) take no memory.
+    """
+    n, x = experiment.n, np.zeros((1, experiment.d, 0))
+    channel = Channel(n, Identity(), _NO_RUNS, Streams(()), Ledger(0), x)
+    method = narrow(experiment.method, _NO_RUNS)
+    state = method.start(x, _Gradients(n, experiment.d), channel)
+    return sum(field.shape[0] * field.shape[1] for field in vars(state).values())
+
+
+@dataclass(frozen=True)
+class _Gradients(ExactGradients):
+    """The gradients of no runs."""
+
+    n: int
+    d: int
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
+    ) -> Array:
+        return np.zeros((self.n, self.d, 0))
+
+    def grad_g(self, y: Array) -> Array:
+        return y
+
 
 _NUMBERS = 24
 """What a run needs at least: its seed, and two recorded points."""

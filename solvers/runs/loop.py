@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import is_numpy
 from certibit.data.problem import Problem
-from certibit.solvers.runs.carried import Carried
-from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.checkpoint import Carried, Checkpoint
 from certibit.solvers.runs.points import Points, Wishes
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.iteration import advance, world_of_runs
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import advance, simulated_world, world_of_runs
 from certibit.solvers.state import copied, copy_of, narrow, take
 
 Progress = Callable[[float], None]

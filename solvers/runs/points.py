@@ -16,7 +16,7 @@ from certibit.solvers.backend import squared_norm
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
-from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.checkpoint import Carried
 from certibit.solvers.runs.passages import (
     POWERS,
     HeldRound,

@@ -3,7 +3,7 @@
 A method gets a :class:`Channel` and an :class:`~certibit.solvers.simulation.oracle.Oracle`. ``at``
 restricts both to some runs of the batch. Restricted ones share ledger and random streams with the
 batch, so that the cost and the random numbers of a run are those of the run alone. On a device all
-runs are computed, and a :class:`~certibit.solvers.simulation.turn.Turn` masks those that
+runs are computed, and a :class:`~certibit.solvers.simulation.ledger.Turn` masks those that
 communicate.
 """
 
@@ -31,10 +31,17 @@ from certibit.solvers.compressors.wire import (
 )
 from certibit.solvers.libraries import like
 from certibit.solvers.method import Every, Schedule, require_probability
-from certibit.solvers.simulation.ledger import Bits, Ledger, let_through, together
+from certibit.solvers.simulation.ledger import (
+    Bits,
+    Ledger,
+    Runs,
+    Turn,
+    let_through,
+    some_of,
+    together,
+)
 from certibit.solvers.simulation.ownership import check_cohort, owned, ownership_rows
 from certibit.solvers.simulation.randomness import Streams
-from certibit.solvers.simulation.turn import Runs, Turn, some_of
 from certibit.solvers.state import copy_of
 
 _UNCOMPRESSED = Identity()

@@ -8,9 +8,16 @@ from array_api_compat import device
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem, require_vectors
 from certibit.solvers.method import Sample, Slot, slot_of
-from certibit.solvers.simulation.ledger import Bits, Ledger, let_through, together
+from certibit.solvers.simulation.ledger import (
+    Bits,
+    Ledger,
+    Runs,
+    Turn,
+    let_through,
+    some_of,
+    together,
+)
 from certibit.solvers.simulation.tape import Tape
-from certibit.solvers.simulation.turn import Runs, Turn, some_of
 from certibit.solvers.state import narrow
 
 

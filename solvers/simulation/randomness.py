@@ -17,8 +17,8 @@ from certibit.data.arrays import Array, is_numpy
 from certibit.solvers.libraries import host
 from certibit.solvers.method import require_probability
 from certibit.solvers.registry import on_device
+from certibit.solvers.simulation.ledger import Runs, Turn
 from certibit.solvers.simulation.philox import WORDS
-from certibit.solvers.simulation.turn import Runs, Turn
 
 _BLOCK = 4096
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.noise import Samples, StochasticGradients
+from certibit.solvers.simulation.ledger import Turn
 from certibit.solvers.simulation.randomness import Streams, streams_of
-from certibit.solvers.simulation.turn import Turn
 
 
 @dataclass(frozen=True)

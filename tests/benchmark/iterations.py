@@ -9,9 +9,8 @@ from workloads import Workload
 from certibit import METHODS, Every, Experiment, compressor
 from certibit.solvers.fast.fast_world import FastOracle
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.iteration import advance, world_of_runs
+from certibit.solvers.simulation.iteration import advance, simulated_world, world_of_runs
 from certibit.solvers.simulation.oracle import Oracle
-from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import copied
 
 SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}

@@ -8,8 +8,7 @@ from timing import Action
 
 from certibit import GD, Compressor, Experiment, compressor
 from certibit.solvers.compressors.selector import NAMES
-from certibit.solvers.simulation.iteration import world_of_runs
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, world_of_runs
 
 
 def compressors() -> Iterator[Compressor]:

@@ -20,7 +20,7 @@ from workloads import sparse_problem
 
 import certibit
 from certibit import METHODS
-from certibit.data.files.records import read_record, write_record
+from certibit.data.files.archive import read_record, write_record
 
 pytestmark = pytest.mark.long
 

@@ -18,7 +18,7 @@ from certibit.theory.certificates import search
 from certibit.theory.exact.second_moments import SecondMoments
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
-from certibit.theory.worlds.symbolic import expectation
+from certibit.theory.worlds.symbolic import kernels
 
 SLACK = 1e-6
 PAGE = Path(__file__).parents[2].joinpath("docs/json.md").read_text(encoding="utf-8")
@@ -207,7 +207,7 @@ def test_theorem_certificate_and_worst_case_are_of_one_class(capsys, gamma):
     ("words", "place", "wrong"),
     [
         ("gd --n 2 --kappa 10 --potential search", (SecondMoments, "factor_of"), lambda x: 1 + x),
-        ("diana --n 3 --kappa 20", (expectation, "_variance"), lambda x: x),
+        ("diana --n 3 --kappa 20", (kernels, "_variance"), lambda x: x),
     ],
 )
 def test_a_contradiction_is_no_result(capsys, monkeypatch, json_too, words, place, wrong):

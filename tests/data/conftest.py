@@ -6,11 +6,9 @@ import scipy.sparse
 
 from certibit.data.files.dataset import Dataset
 from certibit.data.losses.logistic_loss import Logistic
-from certibit.data.losses.losses import LeastSquares, Poisson
-from certibit.data.losses.multinomial_loss import Multinomial
-from certibit.data.problems.linear_model import LinearModel
+from certibit.data.losses.losses import LeastSquares, Multinomial, Poisson
+from certibit.data.problems.linear_model import LinearModel, MultinomialRegression
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.data.problems.multinomial import MultinomialRegression
 from certibit.data.problems.quadratic import Quadratic
 
 

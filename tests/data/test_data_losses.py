@@ -10,8 +10,7 @@ import pytest
 
 from certibit import Logistic, Loss, Refusal, Tukey, Welsch, problem
 from certibit.data.losses.loss_selector import LOSSES, loss_named
-from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
-from certibit.data.losses.multinomial_loss import Multinomial
+from certibit.data.losses.losses import Huber, LeastSquares, Multinomial, Poisson, SmoothedHinge
 
 
 @dataclass(frozen=True)

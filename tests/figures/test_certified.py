@@ -8,7 +8,7 @@ import pytest
 
 from certibit import Budget, run
 from certibit.data.errors import Refusal
-from certibit.data.files.records import read_record
+from certibit.data.files.archive import read_record
 from certibit.data.terminal import text_columns
 from certibit.figures.certified import comparison, potential_gains
 from certibit.figures.certified.comparison import (
@@ -30,11 +30,11 @@ from certibit.figures.pool import Work
 from certibit.figures.text.tables import ABSENT, short_cost
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.store.store import CutWarning, Store
+from certibit.theory.card import LOWER_BOUND
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.orders import LOWER_BOUND
 from certibit.theory.setting import Setting
 
 

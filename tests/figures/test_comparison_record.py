@@ -5,7 +5,7 @@ import pytest
 from compared import NAMES, Mine, Yours
 
 from certibit import ClippedSGD, Quadratic, Refusal, compare
-from certibit.data.files.records import read_record
+from certibit.data.files.archive import read_record
 from certibit.figures.comparison.compare import keep_comparison
 from certibit.figures.report.page import page, read_parts
 

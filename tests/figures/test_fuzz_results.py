@@ -13,7 +13,7 @@ import pytest
 from fuzzing import flipped, generators
 from written_results import write_results
 
-from certibit.data.files.records import read_record, record_bytes, write_record
+from certibit.data.files.archive import read_record, record_bytes, write_record
 from certibit.figures.report.page import page, read_parts
 
 TARGETS = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from certibit.data.files.records import write_record
+from certibit.data.files.archive import write_record
 from certibit.theory.catalogue.catalogue import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]

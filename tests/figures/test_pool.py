@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
-from certibit.data.files.records import read_record
+from certibit.data.files.archive import read_record
 from certibit.figures.locodl import reproduction
 from certibit.figures.locodl.panels import Curve, Figure, Job
 from certibit.figures.locodl.recipes import compressed, demonstration, paper_figure

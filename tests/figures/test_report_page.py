@@ -13,7 +13,7 @@ import pytest
 from markupsafe import escape
 from written_results import EVIL, write_results
 
-from certibit.data.files.records import read_record
+from certibit.data.files.archive import read_record
 from certibit.figures.report.page import outcome_kind, page, read_parts, rendered
 from certibit.figures.text.tables import count_text
 

@@ -6,8 +6,8 @@ import pytest
 from certibit.data.terminal import text_columns
 from certibit.figures.locodl.recipes import all_rules
 from certibit.figures.locodl.reproduction import table_2
+from certibit.theory.card import LOWER_BOUND
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.orders import LOWER_BOUND
 
 # Table 2 of arXiv:2403.04348 at d = 9, n = 4, kappa = 16, written out
 TABLE_2 = {

@@ -9,7 +9,7 @@ from compared import PROBLEM
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
-from certibit.data.files.records import read_record
+from certibit.data.files.archive import read_record
 from certibit.figures.comparison.compare import keep_comparison
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD

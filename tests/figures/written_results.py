@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from certibit.data.files.archive import write_record
 from certibit.data.files.cache import write_text
-from certibit.data.files.records import write_record
 from certibit.figures.certified.rates import Rate
 from certibit.figures.episode.experiments import SYNTHETIC, contest_records
 from certibit.figures.episode.tuning import Best

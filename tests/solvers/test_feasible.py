@@ -11,9 +11,9 @@ from worlds import simulate
 
 from certibit import CELGC, GD, METHODS, Budget, Experiment, Quadratic, compressor, parameters
 from certibit.solvers.authoring import Array, Method, Needs, Refusal
-from certibit.solvers.simulation import memory_of_runs
-from certibit.solvers.simulation.memory_of_runs import _numbers_of_state
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.runs import engine
+from certibit.solvers.runs.engine import _numbers_of_state
+from certibit.solvers.simulation.iteration import simulated_world
 from certibit.theory.catalogue.catalogue import CLIPPING
 
 PROBLEM = Quadratic.random(5, 7, mu=1.0, L=10.0)
@@ -88,9 +88,9 @@ def test_the_estimate_counts_the_state_that_a_method_starts_with(name):
 def test_state_gradients_and_random_numbers_are_estimated(name, monkeypatch):
     """With one message drawn at once in place of many."""
     made, asked = experiment(name), []
-    monkeypatch.setattr(memory_of_runs, "stream_width", lambda message: message)
-    monkeypatch.setattr(memory_of_runs, "require_memory", lambda numbers, _: asked.append(numbers))
-    memory_of_runs.require_memory_of_runs(made, 3)
+    monkeypatch.setattr(engine, "stream_width", lambda message: message)
+    monkeypatch.setattr(engine, "require_memory", lambda numbers, _: asked.append(numbers))
+    engine.require_memory_of_runs(made, 3)
     drawn = made.n * made.compressor.uniforms(made.d)
     assert asked == [3 * (_numbers_of_state(made) + made.n * made.d + drawn)]
 

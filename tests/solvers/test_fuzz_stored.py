@@ -17,10 +17,9 @@ from certibit.data.problems.ridge_problem import mean_gradient
 from certibit.data.problems.solution import cached_solution
 from certibit.solvers.runs import checkpoint as checkpoint_module
 from certibit.solvers.runs import trace as trace_module
-from certibit.solvers.runs.carried import Carried
-from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.checkpoint import Carried, Checkpoint
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 TRACE = simulate(Experiment.of(GD(gamma=0.1), PROBLEM), seeds=2, budget=Budget(rounds=4))

@@ -11,7 +11,7 @@ from certibit import Budget, Experiment, Method, Needs, Quadratic, everyone, mea
 from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.wire import decode_positions, encode_positions, position_bits
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world
 from certibit.theory.checks.channel.accounts import accounts
 
 N, D = 3, 4

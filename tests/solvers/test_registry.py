@@ -12,8 +12,7 @@ import certibit
 from certibit import METHODS, Budget, Experiment, compressor
 from certibit.solvers import registry
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.iteration import world_of_runs
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, world_of_runs
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 

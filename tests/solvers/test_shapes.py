@@ -11,8 +11,7 @@ from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.fast.fast_world import CompiledBatch, CompiledRows, received
 from certibit.solvers.registry import use_extensions
-from certibit.solvers.simulation.iteration import world_of_runs
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, world_of_runs
 
 N, D, RUNS = 5, 7, 6
 DRAW = np.random.default_rng(0)

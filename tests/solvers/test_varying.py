@@ -11,8 +11,7 @@ from certibit import AGD, GD, Budget, Experiment, FunctionClass, Nesterov, Quadr
 from certibit.solvers.authoring import Needs, Refusal, Varying
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.iteration import advance, method_at, theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import advance, method_at, simulated_world, theorem_step
 from certibit.theory.worlds.fixed_points import fixed_point
 
 PROBLEM = Quadratic.random(3, 6, mu=1.0, L=50.0)

@@ -18,8 +18,8 @@ from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.covered_run import measure_at_start
 from certibit.theory.checks.method.promise import Promise, promise
 from certibit.theory.checks.method.round_cost import RoundCost
-from certibit.theory.plan.crossover import reigns
 from certibit.theory.plan.offers import SAMPLED_WORK, Costs, promised_costs
+from certibit.theory.plan.planning import reigns
 from certibit.theory.theorem import ContractionPromise
 
 PROBLEM = Quadratic.random(4, 12, mu=1.0, L=50.0)

@@ -7,8 +7,10 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
-from certibit.theory.assumptions.assumption import Assumption, Inequality, SharedPoint
-from certibit.theory.assumptions.drawn_quadratics import (
+from certibit.theory.assumptions.assumption import (
+    Assumption,
+    Inequality,
+    SharedPoint,
     away,
     largest_size,
     matrix_of,

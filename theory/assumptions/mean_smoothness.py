@@ -6,8 +6,10 @@ import numpy as np
 
 from certibit.data.problem import Constants
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
-from certibit.theory.assumptions.assumption import Assumption, Inequality, SharedPoint
-from certibit.theory.assumptions.drawn_quadratics import (
+from certibit.theory.assumptions.assumption import (
+    Assumption,
+    Inequality,
+    SharedPoint,
     bounded_below,
     quadratics,
     random_symmetric,

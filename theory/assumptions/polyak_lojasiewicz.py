@@ -11,9 +11,11 @@ from certibit.theory.assumptions.assumption import (
     Assumption,
     Inequality,
     SharedPoint,
+    around,
+    matrix_of,
+    quadratics,
     require_convexity_below_smoothness,
 )
-from certibit.theory.assumptions.drawn_quadratics import around, matrix_of, quadratics
 
 
 @dataclass(frozen=True)

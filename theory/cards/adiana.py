@@ -10,9 +10,8 @@ from certibit.data.problem import Constants
 from certibit.solvers.method import Functions, Method
 from certibit.solvers.methods.adiana import ADIANA, State
 from certibit.solvers.methods.agd import AGD
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Orders, Role
 from certibit.theory.formulas.adiana_cut import cut_before_the_coin
-from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -4,9 +4,7 @@ import math
 
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.agd import AGD, State
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import Orders
+from certibit.theory.card import Card, Orders, Role, uncompressed_both_ways
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from certibit.solvers.methods.clip21 import Clip21
 from certibit.solvers.methods.gd import GD
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Role, uncompressed_both_ways
 from certibit.theory.formulas.clipping_in_a_ball import contracted, contraction_from_start
 from certibit.theory.theorem import Condition
 

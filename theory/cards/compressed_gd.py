@@ -5,9 +5,7 @@ import math
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.compressed_gd import CompressedGD, State
 from certibit.solvers.methods.gd import GD
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import Orders
+from certibit.theory.card import Card, Orders, Role, compressed_up
 from certibit.theory.potential import ClassConstants, Gap, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

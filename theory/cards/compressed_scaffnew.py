@@ -6,10 +6,9 @@ from certibit.solvers.method import Functions
 from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from certibit.solvers.methods.scaffnew import Scaffnew, State
 from certibit.solvers.simulation.ownership import check_owners
-from certibit.theory.card import Card, Role
+from certibit.theory.card import LOCAL_REALS, Card, Orders, Role
 from certibit.theory.cards.scaffnew import step_conditions
 from certibit.theory.formulas.gradient_step import gradient_step_factor
-from certibit.theory.orders import LOCAL_REALS, Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

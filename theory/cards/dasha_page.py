@@ -7,9 +7,8 @@ from certibit.solvers.backend import mean
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.dasha_page import DASHAPAGE, State
 from certibit.solvers.methods.gd import GD
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
-from certibit.theory.formulas.dasha_noise import compression
+from certibit.theory.card import Card, Role, compressed_up
+from certibit.theory.formulas.message_noise import compression
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -7,9 +7,7 @@ import scipy
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.diana import DIANA, State
 from certibit.solvers.methods.gd import GD
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import Orders
+from certibit.theory.card import Card, Orders, Role, compressed_up
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -6,14 +6,12 @@ from certibit.solvers.backend import mean
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.ef import EF, State
 from certibit.solvers.methods.gd import GD
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Orders, Role, compressed_up
 from certibit.theory.formulas.error_feedback import (
     best_feedback_step,
     error_root,
     feedback_factor,
 )
-from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -7,8 +7,7 @@ from certibit.solvers.backend import mean
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21_sgdm import EF21SGDM, State
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Role, compressed_up
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -3,9 +3,7 @@
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA, State
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import Orders
+from certibit.theory.card import Card, Orders, Role, compressed_up
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -7,9 +7,7 @@ from certibit.solvers.method import Functions
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef_bv import EFBV, State
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import Orders
+from certibit.theory.card import Card, Orders, Role, compressed_up
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import SLACK, Condition, Theorem

@@ -3,8 +3,7 @@
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.fedcomgate import FedCOMGATE, State
 from certibit.solvers.methods.gd import GD
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import Orders
+from certibit.theory.card import Card, Orders, Role
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -8,8 +8,7 @@ from certibit.data.arrays import Array
 from certibit.solvers.backend import squared_norm
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.five_gcs_cc import FiveGCSCC, State
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import LOCAL_REALS, Orders
+from certibit.theory.card import LOCAL_REALS, Card, Orders, Role
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import SLACK, Condition, Theorem
@@ -72,7 +71,7 @@ def enough_steps(k: float) -> int:
 
     ceil(ln((1 + k) sqrt(2 k) + k)/ln((1 + k)/k)), at least 0. It is proved where certificates ask
     the same of the curvatures of a class:
-    :meth:`~certibit.theory.worlds.symbolic.accurate_solves.AccurateSolve.ratio`.
+    :meth:`~certibit.theory.worlds.symbolic.local_solves.AccurateSolve.ratio`.
     """
     needed = math.log((1 + k) * math.sqrt(2 * k) + k) / math.log1p(1 / k)
     return max(0, math.ceil(needed))

@@ -2,10 +2,8 @@
 
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.gd import GD, State
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Orders, Role, uncompressed_both_ways
 from certibit.theory.formulas.gradient_step import gradient_step_factor
-from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, RunTheorem, Theorem

@@ -5,10 +5,8 @@ import math
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.gradskip import GradSkip, State
 from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Orders, Role, uncompressed_both_ways
 from certibit.theory.cards.scaffnew import step_conditions
-from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

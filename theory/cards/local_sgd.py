@@ -4,8 +4,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.local_sgd import LocalSGD, State
 from certibit.solvers.methods.sgd import SGD
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Role, uncompressed_both_ways
 from certibit.theory.potential import ClassConstants, Gap, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

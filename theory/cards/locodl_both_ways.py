@@ -6,11 +6,9 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays, State
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Orders, Role, compressed_up
 from certibit.theory.formulas.gradient_step import gradient_step_factor
 from certibit.theory.formulas.message_noise import message_variances
-from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -8,8 +8,7 @@ from certibit.solvers.method import Functions, Method, Needs, Varying
 from certibit.solvers.methods.adiana import ADIANA
 from certibit.solvers.methods.agd import State
 from certibit.solvers.methods.nesterov import Nesterov
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Role, uncompressed_both_ways
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, RunTheorem

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Role, compressed_up
 from certibit.theory.cards.clipped_sgd import limit
 from certibit.theory.formulas.episode_round import factor_A, factor_B
 from certibit.theory.formulas.error_feedback import error_root

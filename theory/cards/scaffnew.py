@@ -5,11 +5,9 @@ import math
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew, State
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Orders, Role, uncompressed_both_ways
 from certibit.theory.formulas.coupling import Coupling, best_coupling
 from certibit.theory.formulas.gradient_step import gradient_step_factor
-from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -7,8 +7,7 @@ from certibit.solvers.method import Functions
 from certibit.solvers.methods.fedcomgate import FedCOMGATE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffold import SCAFFOLD, State
-from certibit.theory.card import Card, Role
-from certibit.theory.orders import Orders
+from certibit.theory.card import Card, Orders, Role
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

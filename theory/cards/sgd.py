@@ -3,8 +3,7 @@
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.sgd import SGD, State
-from certibit.theory.bill import uncompressed_both_ways
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Role, uncompressed_both_ways
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

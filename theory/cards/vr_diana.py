@@ -4,8 +4,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.vr_diana import VRDIANA, State
-from certibit.theory.bill import compressed_up
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card, Role, compressed_up
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

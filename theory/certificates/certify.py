@@ -30,14 +30,21 @@ from certibit.theory.certificates.potential_family import Family
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
 from certibit.theory.proofs.descent import Descent
-from certibit.theory.proofs.measure import PSI, Measure, MeasureName
 from certibit.theory.proofs.programme.descent_programme import CLOSE as SOLVED
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.programme.factor_programme import NO_FACTOR
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import RationalStep, combination
-from certibit.theory.proofs.start import NO_GROWTH, factor_step, step_and_start, with_noises
+from certibit.theory.proofs.start import (
+    NO_GROWTH,
+    PSI,
+    Measure,
+    MeasureName,
+    factor_step,
+    step_and_start,
+    with_noises,
+)
 from certibit.theory.quadratic_potential import QuadraticPotential, Reweighted
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational, rationals

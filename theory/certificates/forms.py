@@ -12,12 +12,19 @@ from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.descent import Descent
-from certibit.theory.proofs.measure import PSI, Measure, MeasureName
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.programme.factor_programme import NO_FACTOR, FactorProgramme
 from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import RationalStep, combination
-from certibit.theory.proofs.start import NO_GROWTH, movement, step_and_start, values_at_start
+from certibit.theory.proofs.start import (
+    NO_GROWTH,
+    PSI,
+    Measure,
+    MeasureName,
+    movement,
+    step_and_start,
+    values_at_start,
+)
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise

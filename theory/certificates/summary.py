@@ -25,13 +25,13 @@ from certibit.theory.certificates.largest_step import (
     steps_of,
 )
 from certibit.theory.certificates.search import setting
-from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise, RunTheorem, Theorem
+from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.opaque.exact_numbers import fraction
 from certibit.theory.worlds.probing import OneStep
 

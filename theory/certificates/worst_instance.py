@@ -43,8 +43,7 @@ from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
-from certibit.theory.worlds.numbers.worst_contraction import WorstContraction
-from certibit.theory.worlds.numbers.worst_states import worst_state
+from certibit.theory.worlds.numbers.worst_states import WorstContraction, worst_state
 from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.probing import OneStep, one_step

@@ -1,10 +1,16 @@
-"""The examination of one method on one problem: all hypotheses and verdicts."""
+"""The examination of one method on one problem: all hypotheses and verdicts.
+
+Checks that need no theorem apply to methods without one, too. A method that does not need strong
+convexity must be stationary where all gradients vanish.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem, smoothness_is_known
@@ -20,15 +26,35 @@ from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
+from certibit.theory.checks.channel.accounts import accounts
+from certibit.theory.checks.channel.unsent import unsent
+from certibit.theory.checks.channel.untold import untold
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.along_a_run import (
     noise_at_the_solution,
     noise_of,
     steps_along_a_run,
 )
-from certibit.theory.checks.method.conduct import comes_back, does_not_grow, identities
+from certibit.theory.checks.method.conduct import (
+    begins_as_written,
+    bill_check,
+    comes_back,
+    does_not_grow,
+    identities,
+    independence,
+    keeps_invariants,
+    names_samples,
+    potential_at_solution,
+    purity,
+    quadratic_twin,
+    rests_at_the_solution_only,
+    rests_without_gradients,
+    schedule,
+    stays_at_solution,
+)
 from certibit.theory.checks.method.one_step import worst_like
 from certibit.theory.checks.method.promise import accuracy_constant
+from certibit.theory.checks.method.solves_in_time import solves_in_time
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.checks.problem.problems import problem_checks
@@ -37,10 +63,64 @@ from certibit.theory.checks.promises import (
     check_growth,
     check_promise,
 )
-from certibit.theory.checks.soundness import soundness
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import RunTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict
+
+Check = Callable[[Any, int], Verdict | None]
+"""Of an experiment and a seed."""
+
+_CONDUCT: tuple[Check, ...] = (
+    purity, independence, names_samples, begins_as_written, accounts, unsent, schedule
+)  # fmt: skip
+"""These need no solution."""
+
+
+def soundness(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Verdict, ...]:
+    """Run the checks that need no theorem, as far as they apply.
+
+    Where a method rests and what it keeps is looked at with exact gradients of strongly convex
+    functions; see :func:`quiet`. A method that does not need strong convexity may have other fixed
+    points than the solution. Of a method on one machine, no messages are asked for.
+    """
+    is_exact = is_convex(experiment) and experiment.problem.noise is None
+    convex = experiment.method.needs.strongly_convex
+    alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
+    checks = [c for c in _CONDUCT if not alone or c not in (begins_as_written, accounts, unsent)]
+    if is_exact and convex:
+        checks += [
+            untold,
+            lambda experiment, _: bill_check(card, experiment),
+            lambda experiment, seed: solves_in_time(card, experiment, seed),
+        ]
+    else:
+        checks.insert(0, rests_without_gradients)
+    of_rest: tuple[Check, ...] = (
+        *((stays_at_solution,) if convex else ()),
+        keeps_invariants,
+        rests_at_the_solution_only,
+        lambda experiment, _: potential_at_solution(card, experiment),
+    )
+    still: Any = experiment if is_exact else quiet(experiment)
+    with np.errstate(all="ignore"):
+        verdicts = [check(still, seed) for check in of_rest] if still else []
+        verdicts += [check(experiment, seed) for check in checks]
+    return tuple(verdict for verdict in verdicts if verdict)
+
+
+def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
+    """Return an experiment without the noise of its gradients, on a strongly convex problem.
+
+    In the place of functions that are not strongly convex, or have other minimisers than a method
+    needs, are quadratics; None if the constants are not known.
+    """
+    if is_convex(experiment) and not experiment.method.needs.shared_minimiser:
+        if experiment.problem.noise is None:
+            return experiment
+        problem: Any = experiment.problem
+        return replace(experiment, problem=replace(problem, noise=None))
+    return quadratic_twin(experiment, experiment.n, small_dimension(experiment.compressor))
+
 
 Tell = Callable[[str], None]
 _DESCENTS = "certibit.theory.certificates.certified_theorem"

@@ -17,12 +17,11 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.contradiction import ContradictionError
-from certibit.theory.exact.second_moments import SecondMoments
-from certibit.theory.exact.spectral_radius import spectral_radius
+from certibit.theory.exact.second_moments import SecondMoments, spectral_radius
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.numbers.measured_moments import measured_moments
 from certibit.theory.worlds.numbers.worst_states import ErrorLaw
 from certibit.theory.worlds.symbolic.quadratics import ExtremeClass

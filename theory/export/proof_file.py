@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.theory.assumptions.assumption import Assumption, labels
+from certibit.theory.assumptions.assumption import Assumption, Infimum, labels
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
-from certibit.theory.assumptions.infimum import Infimum
 from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity

@@ -1,4 +1,4 @@
-"""The variance of LoCoDL's messages in the models and in the control variates."""
+"""What the noise of messages adds: to LoCoDL's models and variates, to DASHA's estimates."""
 
 from fractions import Fraction
 from typing import TypeVar
@@ -46,3 +46,13 @@ def unevenness(p: Number, rho: Number, eta: Number) -> Number:
     """
     room = rho * (2 - rho) - eta / p
     return p * room / (2 * (1 - eta)) if room > 0 and eta < 1 else 0 * p
+
+
+def compression(a: float, setting: ClassConstants) -> float:
+    """Return K = 2 omega_av (1/a + 2 omega).
+
+    With weights gamma/a and 2 gamma omega_av of |g_mean - h_mean|^2 and of (1/n) sum_i
+    |g_i - h_i|^2 these grow by at most gamma K (1/n) sum_i E|h_i+ - h_i|^2 in a round of DASHA-PAGE
+    and DASHA-MVR, for 0 < a <= 1/(1 + 2 omega), less gamma |g_mean - h_mean|^2.
+    """
+    return 2 * setting.omega_av * (1 / a + 2 * setting.omega)

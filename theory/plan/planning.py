@@ -1,4 +1,4 @@
-"""A plan: every offer on one problem, ranked by the seconds on a network."""
+"""A plan: every offer on one problem, by the seconds on a network; the fastest for every uplink."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -24,7 +24,6 @@ from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.checks.examination import provable_descents
 from certibit.theory.checks.method.promise import promise
 from certibit.theory.checks.method.round_cost import round_cost
-from certibit.theory.plan.crossover import Reign, reigns
 from certibit.theory.plan.offers import (
     Costs,
     Offer,
@@ -36,6 +35,46 @@ from certibit.theory.plan.offers import (
     usual_compressors,
 )
 from certibit.theory.setting import Setting
+
+
+@dataclass(frozen=True, eq=False)
+class Reign:
+    """The offer with the smallest promised time for uplinks up to a limit.
+
+    Attributes
+    ----------
+    offer : Offer
+        The fastest offer.
+    up_to : float
+        The largest uplink, in bits per second, at which it is the fastest; infinite for the last.
+    """
+
+    offer: Offer
+    up_to: float
+
+
+def reigns(offers: Sequence[Offer], network: Network) -> tuple[Reign, ...]:
+    """Return the fastest offer for every uplink, from slow to fast uplinks, exactly.
+
+    The time of an offer is a + b s with s = 1/uplink and b the bits sent. The fastest offers form
+    the lower envelope of these lines; at s = infinity the offer with the fewest bits is the
+    fastest.
+    """
+    rest = np.array([offer.promised.seconds(network) for offer in offers])
+    bits = np.array([offer.promised.up for offer in offers])
+    rest -= bits / network.uplink
+    current = int(np.lexsort((rest, bits))[0])
+    found: list[Reign] = []
+    while True:
+        faster = np.flatnonzero(rest < rest[current])
+        if not faster.size:
+            return (*found, Reign(offers[current], np.inf))
+        # the first line below as s falls: the largest crossing; of several, the steepest fall
+        crossing = (rest[current] - rest[faster]) / (bits[faster] - bits[current])
+        following = int(faster[np.lexsort((rest[faster], -crossing))[0]])
+        found.append(Reign(offers[current], float(1 / crossing.max())))
+        current = following
+
 
 BY_THEOREM = "theorem"
 """The rule of an offer whose method has the largest step of its theorem."""

@@ -11,9 +11,16 @@ from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential, Region
 from certibit.theory.proofs.descent import Descent
-from certibit.theory.proofs.measure import PSI, Measure
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.proofs.start import NO_GROWTH, Start, factor_step, step_and_start, with_noises
+from certibit.theory.proofs.start import (
+    NO_GROWTH,
+    PSI,
+    Measure,
+    Start,
+    factor_step,
+    step_and_start,
+    with_noises,
+)
 from certibit.theory.theorem import ContractionPromise, DescentPromise
 from certibit.theory.verdict import subtracted, times_psi, written
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational

@@ -1,27 +1,61 @@
-"""Where functions have a solution: Psi at the start of a run is at most |x - x*|^2."""
+"""Measures M, and Psi at the start of a run: at most |x - x*|^2 where functions have a solution."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
 from certibit.data.arrays import Array
+from certibit.solvers.backend import mean
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import ClassConstants, Potential, Terms, value
-from certibit.theory.proofs.measure import PSI, Measure
+from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
+
+MeasureName = Literal["squared_gradient", "gap", "potential"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The squared norm of the gradient of f at the model, f - inf f there, or Psi."""
+
+    name: MeasureName = "squared_gradient"
+
+    @property
+    def contracts(self) -> bool:
+        """Whether it is Psi, so that a descent of c M is a factor 1 - c."""
+        return self.name == "potential"
+
+    @property
+    def symbol(self) -> str:
+        """The measure as a formula."""
+        names = {"squared_gradient": "|grad f(x)|^2", "gap": "(f(x) - f*)", "potential": "Psi"}
+        return names[self.name]
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the one term of the measure at a state; f - f* in the place of Psi."""
+        if self.name != "squared_gradient":
+            return (Gap(1.0, m.model(s)),)
+        slope = mean(problem.grad(m.model(s)))
+        if m.needs.composite:
+            slope = slope + problem.grad_g(m.model(s))
+        return (Squares(1.0, slope),)
+
+
+PSI = Measure("potential")
+"""Psi itself, of which a factor is proved."""
+
 
 NO_GROWTH = Fraction(0)
 """No growth of Psi."""

@@ -4,19 +4,20 @@ Clients are exchangeable, so one representative is enumerated for all cohorts of
 with the same number of owners and all coins with the same number of heads: the one with the first
 clients of each cell. A cell is a set of clients that were treated alike so far. n coins then have
 a few outcomes and not 2^n: one more than the degree in the number of heads of a quadratic form of
-what a step makes (:mod:`~certibit.theory.worlds.heads`).
+what a step makes.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate, pairwise
-from math import comb, inf, lgamma, log
+from math import comb, inf, lgamma, log, prod
 from operator import index
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
@@ -34,7 +35,6 @@ from certibit.solvers.method import (
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.ownership import check_cohort, check_owners
 from certibit.solvers.state import each
-from certibit.theory.worlds.heads import numbers_of_heads
 from certibit.theory.worlds.opaque.clients import (
     ClientArray,
     ClientMask,
@@ -46,9 +46,67 @@ from certibit.theory.worlds.opaque.clients import (
     share,
     tossed,
 )
-from certibit.theory.worlds.opaque.exact_numbers import Exact, fraction, rational
+from certibit.theory.worlds.opaque.exact_numbers import Exact, Rational, fraction, rational
 from certibit.theory.worlds.opaque.letters import FEATURES, refuse, watched
 from certibit.theory.worlds.outcomes import Scripted, outcomes
+
+Heads = tuple[int, ...]
+"""The number of heads in each cell."""
+
+
+@lru_cache(maxsize=16)
+def numbers_of_heads(
+    sizes: tuple[int, ...], chances: tuple[Any, ...], degree: int = 2
+) -> list[tuple[Fraction, Heads]]:
+    """Return weights and counts of heads that give the mean of every polynomial of a degree.
+
+    Each client tosses its own coin, and the number of heads among the clients of a cell is
+    binomial. A sum over the clients of what depends on their coins is a polynomial of these counts,
+    of one degree more than what is summed. The mean of a polynomial of degree D follows from D + 1
+    values of a count, and of several counts from those of which at most D are passed over, counted
+    over all cells. The weights may be negative. Those of at most so many coins are all that there
+    are.
+
+    Examples
+    --------
+    >>> [(float(weight), heads) for weight, heads in numbers_of_heads((4,), (0.5,))]
+    [(0.75, (2,)), (0.125, (0,)), (0.125, (4,))]
+    """
+    found: list[tuple[int, list[Rational], Heads]] = [(0, [fmpq(1)], ())]
+    for size, p in zip(sizes, chances, strict=True):
+        places = _places(size, degree)
+        means = _means(places, size, rational(p))
+        longer: list[Any] = []
+        for passed, before, heads in found:
+            for i, place in enumerate(places[: degree - passed + 1]):
+                after = [fmpq()] * min(len(before) + len(places) - 1, degree + 1)
+                for j in range(i, len(places)):
+                    apart = prod(place - other for other in places[: j + 1] if other != place)
+                    for power, weight in enumerate(before[: len(after) - j]):
+                        after[power + j] += weight * means[j] / apart
+                longer.append((passed + i, after, (*heads, place)))
+        found = longer
+    return [(fraction(sum(weights, fmpq())), heads) for _, weights, heads in found]
+
+
+def _places(size: int, degree: int) -> list[int]:
+    """Return numbers of heads of one cell, first those in the middle; all if there are no more."""
+    places = {size * k // degree for k in range(degree + 1)}
+    return sorted(sorted(places), key=lambda place: abs(2 * place - size))
+
+
+def _means(places: list[int], size: int, p: Rational) -> list[Rational]:
+    """Return the means of the products of a count less each of the first places."""
+    moments = [fmpq(1)]  # of size (size - 1) ..., as many factors
+    for power in range(len(places)):
+        moments.append(moments[-1] * (size - power) * p)
+    factors, means = [1], []
+    for place in places:
+        means.append(sum((a * b for a, b in zip(factors, moments, strict=False)), fmpq()))
+        kept = [(power - place) * factor for power, factor in enumerate(factors)]
+        factors = [a + b for a, b in zip([*kept, 0], [0, *factors], strict=True)]
+    return means
+
 
 LARGEST_POWER = 1000
 """Of two that is a float."""

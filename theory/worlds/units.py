@@ -26,8 +26,7 @@ from certibit.solvers.method import (
     Solution,
 )
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 from certibit.solvers.state import each
 from certibit.theory.worlds.generic import FEATURES, generic_states
 from certibit.theory.worlds.linearity import OneStepSolves, linear_compressor

@@ -13,8 +13,8 @@ from certibit.cli.words import options
 from certibit.cli.words.places import places, read_place
 from certibit.cli.words.plain_options import FAILED, FRESH, output, read_output
 from certibit.data.errors import Refusal
+from certibit.data.files.archive import write_record
 from certibit.data.files.cache import write_text
-from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
 from certibit.figures.certified.measured_bits import MOST_ITERATIONS
 from certibit.figures.pool import Call, Work, results

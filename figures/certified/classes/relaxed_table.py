@@ -12,8 +12,12 @@ from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.theory.card import Card, Role
 from certibit.theory.catalogue.catalogue import CLIPPING
 from certibit.theory.relaxed.certify_clipped import certify_clipped
-from certibit.theory.relaxed.clipped_account import ClippedAccount, clipped_account, scaled
-from certibit.theory.relaxed.published_step import published_step
+from certibit.theory.relaxed.clipped_account import (
+    ClippedAccount,
+    clipped_account,
+    published_step,
+    scaled,
+)
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 
 POINTS = ((1, 0.0, 1.0, 0.0), (10, 1.0, 2.0, 0.0), (10, 1.0, 2.0, 0.1))

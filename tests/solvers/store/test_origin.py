@@ -6,8 +6,7 @@ from user_project import OPTIONS
 
 from certibit import GD, Experiment
 from certibit.data.problems.selector import problem as select_problem
-from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.origin import commit
+from certibit.solvers.runs.engine import commit, simulate
 
 
 def test_the_origin_stands_in_the_trace(store, monkeypatch):
@@ -23,7 +22,7 @@ def test_the_origin_stands_in_the_trace(store, monkeypatch):
     assert first.specification["origin"]["storage"] == "dense"
     assert 0 < first.specification["origin"]["x_star_error"] < 1e-9
     assert len(first.specification["problem"]["fingerprint"]) == 64
-    monkeypatch.setattr("certibit.solvers.runs.origin.commit", lambda root: "another")
+    monkeypatch.setattr("certibit.solvers.runs.engine.commit", lambda root: "another")
     assert simulate(dense, **OPTIONS).specification["origin"]["commit"] == "another"
     assert store.find(dense, **OPTIONS).specification == first.specification
     assert store.find(sparse, **OPTIONS) is None

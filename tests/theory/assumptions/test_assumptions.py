@@ -21,7 +21,7 @@ from certibit import (
     check_assumption,
     problem,
 )
-from certibit.theory.assumptions.infimum import Infimum
+from certibit.theory.assumptions.assumption import Infimum
 from certibit.theory.verdict import Known
 
 CLIENTS, FEATURES, SMOOTH = 3, 4, 4.0

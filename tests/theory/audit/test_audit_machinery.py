@@ -8,11 +8,11 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.theory.audit.machinery.polynomial import Polynomial, at_most_zero
 from certibit.theory.audit.machinery.report import audit_report
-from certibit.theory.audit.machinery.severity import Severity
 from certibit.theory.audit.machinery.step import (
     Amendment,
     Hypothesis,
     ProofStep,
+    Severity,
     Space,
     Variable,
     WrittenProof,

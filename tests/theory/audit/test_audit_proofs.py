@@ -19,7 +19,7 @@ from certibit.theory.audit.machinery.families import FAMILIES
 from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.audit.machinery.rounds import LEMMA_ROUND, ROUND, noises
 from certibit.theory.audit.machinery.verify import Auditor
-from certibit.theory.audit.normalised_ef21.normalised_ef21_round import (
+from certibit.theory.audit.normalised_ef21_proof import (
     REACH,
     SMALL,
     step_growth,

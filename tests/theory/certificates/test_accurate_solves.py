@@ -27,7 +27,7 @@ from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.orbits import orbits
-from certibit.theory.worlds.symbolic.accurate_solves import AccurateSolve
+from certibit.theory.worlds.symbolic.local_solves import AccurateSolve
 
 CARD = METHODS["5gcs-cc"]
 (THEOREM,) = CARD.about("potential")

@@ -18,8 +18,8 @@ from certibit.theory.certificates import summary
 from certibit.theory.certificates.largest_step import largest_step, limits
 from certibit.theory.certificates.search import certified_cost, objective_value, optimise
 from certibit.theory.certificates.summary import account, class_setting, verdict
-from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.verdict import ContradictionError
 
 OWN = """
 from dataclasses import dataclass

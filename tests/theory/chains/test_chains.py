@@ -17,9 +17,8 @@ from certibit.theory.chains.attained import attained_log_factor
 from certibit.theory.chains.certify_steps import certify_run, certify_steps
 from certibit.theory.chains.chain import Chain
 from certibit.theory.chains.chain_programme import ChainProgramme
-from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.central_path import follow, strictly_inside
 from certibit.theory.cones.cone_programme import ConeProgramme
-from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.export.proof_file import proof_file
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Squares

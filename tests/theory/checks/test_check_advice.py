@@ -13,8 +13,7 @@ from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.checks.examination import check
-from certibit.theory.checks.soundness import soundness
+from certibit.theory.checks.examination import check, soundness
 
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -10,8 +10,8 @@ from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.checks.examination import soundness
 from certibit.theory.checks.method.conduct import bill_check, comes_back, schedule
-from certibit.theory.checks.soundness import soundness
 
 
 @pytest.mark.long(keep=1)

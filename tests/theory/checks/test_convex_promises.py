@@ -23,8 +23,7 @@ from certibit import (
 from certibit.solvers.authoring import Array, Method, Needs, mean, where
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 from certibit.solvers.state import each
 from certibit.theory.cards.diana import ConvexShifts
 from certibit.theory.cards.gd import ApproachConvex, LastIterate

@@ -12,9 +12,8 @@ from certibit.solvers.methods.gd import GD, State
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
-from certibit.theory.checks.examination import check
+from certibit.theory.checks.examination import check, soundness
 from certibit.theory.checks.method.conduct import rests_at_the_solution_only
-from certibit.theory.checks.soundness import soundness
 
 SENT = {None: None, "unbiased": RandK(2), "contractive": TopK(2)}
 

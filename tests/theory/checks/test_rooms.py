@@ -9,9 +9,8 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.checks.compressor.compression import compressor_checks
-from certibit.theory.checks.examination import examine
+from certibit.theory.checks.examination import examine, soundness
 from certibit.theory.checks.problem.problems import problem_checks
-from certibit.theory.checks.soundness import soundness
 
 PROBLEM = problem("breast-cancer@9", kappa=100.0)
 SENT = compressor("rand-k:2")

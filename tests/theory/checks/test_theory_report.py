@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from certibit.cli import main
-from certibit.data.files.records import read_record
+from certibit.data.files.archive import read_record
 from certibit.figures.theory_results import (
     draw_looseness,
     row_summary,

@@ -20,7 +20,7 @@ from certibit import (
 )
 from certibit.figures.certified.classes.rule_point import L, RulePoint
 from certibit.theory.certificates.forms import form_of_factor
-from certibit.theory.cones.inside import strictly_inside
+from certibit.theory.cones.central_path import strictly_inside
 from certibit.theory.proofs.programme import factor_programme
 
 UNDER = (PolyakLojasiewicz(0.1),)

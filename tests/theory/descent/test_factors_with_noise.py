@@ -22,7 +22,7 @@ from certibit import (
 )
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.proofs import error_inequalities
+from certibit.theory.proofs import symbolic_step
 
 CLOSE = 1e-8
 
@@ -137,9 +137,9 @@ def test_a_sample_at_three_points_is_attained():
 
 
 def test_too_small_a_change_between_points_is_caught(monkeypatch):
-    right = error_inequalities.expected_change
+    right = symbolic_step.expected_change
     monkeypatch.setattr(
-        error_inequalities, "expected_change", lambda x, y, k, A, *two: right(x, y, k, A / 10, *two)
+        symbolic_step, "expected_change", lambda x, y, k, A, *two: right(x, y, k, A / 10, *two)
     )
     proof = factor(LSVRG(0.1, 0.3), noisy(1, expected=0.5), CARDS["l-svrg"].theorems[0])
     assert max(largest_excess(proof, (h,), change=(0.5 * h) ** 0.5) for h in (0.1, 1.0)) > 1e-6

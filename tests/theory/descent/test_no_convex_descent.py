@@ -27,8 +27,7 @@ from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.methods import compressed_gd, ef21, ef21_sgdm, ef_bv
-from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 
 SLOPES = [2.0**-k for k in range(6, 18, 2)]
 TOP = compressor("top-k:1")

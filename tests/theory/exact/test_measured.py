@@ -12,7 +12,6 @@ from enumerated import enumerated_moments
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.contradiction import ContradictionError
 from certibit.theory.exact.long_run import (
     limit_of_potentials,
     long_runs,
@@ -20,7 +19,8 @@ from certibit.theory.exact.long_run import (
     require_measured,
 )
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.symbolic import expectation
+from certibit.theory.verdict import ContradictionError
+from certibit.theory.worlds.symbolic import kernels
 
 
 def by_rule(name, n=3, kappa=100.0, **changes):
@@ -77,8 +77,8 @@ def test_half_the_variance_in_symbols_is_a_contradiction(name, n, monkeypatch):
     right, _ = limit_of_potentials(proved)
     assert right is not None
     assert right >= proved.decrease * (1 - 1e-9)
-    half = expectation._variance
-    monkeypatch.setattr(expectation, "_variance", lambda *about: half(*about) / 2)
+    half = kernels._variance
+    monkeypatch.setattr(kernels, "_variance", lambda *about: half(*about) / 2)
     with pytest.raises(ContradictionError, match="in symbols"):
         limit_of_potentials(proved)
 

@@ -18,8 +18,7 @@ from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
-from certibit.theory.exact.second_moments import SecondMoments, _evened
-from certibit.theory.exact.spectral_radius import spectral_radius
+from certibit.theory.exact.second_moments import SecondMoments, _evened, spectral_radius
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Squares
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of

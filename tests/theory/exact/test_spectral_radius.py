@@ -6,7 +6,7 @@ import pytest
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.exact.spectral_radius import spectral_radius
+from certibit.theory.exact.second_moments import spectral_radius
 from certibit.theory.function_class import FunctionClass
 
 

@@ -9,7 +9,7 @@ from certibit.data.relaxed.shapes import Cosh
 from certibit.figures.episode.tuning import TUNINGS
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.checks.soundness import soundness
+from certibit.theory.checks.examination import soundness
 
 PROBLEMS = [
     certibit.Quartics.of(H=2.0),

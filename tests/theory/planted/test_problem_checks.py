@@ -14,7 +14,7 @@ from certibit.data.problems.selector import problem
 from certibit.solvers.methods.gd import GD
 from certibit.theory.checks.examination import check
 from certibit.theory.checks.problem.curvature import eigenvalues
-from certibit.theory.checks.problem.differences import derivative
+from certibit.theory.checks.problem.gradients import derivative
 from certibit.theory.checks.problem.problems import problem_checks
 
 

@@ -32,10 +32,10 @@ from certibit.theory.relaxed.clipped_account import (
     attained_decrease,
     clipped_account,
     parameters_of,
+    published_step,
     scaled,
 )
 from certibit.theory.relaxed.growth_bounds import against_gradient, exponential_above
-from certibit.theory.relaxed.published_step import published_step
 from certibit.theory.worlds.opaque.exact_numbers import rational
 
 B = e - 1

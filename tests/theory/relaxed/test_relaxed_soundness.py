@@ -29,7 +29,6 @@ from certibit.data.relaxed.shapes import (
 )
 from certibit.solvers.authoring import Refusal, mean, where
 from certibit.solvers.clipping import ModelState, norm, unit
-from certibit.theory.contradiction import ContradictionError
 from certibit.theory.proofs.positivity import Span, cuts_for, holds_with_cuts
 from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.certify_clipped import PARTS
@@ -38,6 +37,7 @@ from certibit.theory.relaxed.clipped_certificate import GrowthBound
 from certibit.theory.relaxed.growth_bounds import against_gradient
 from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.relaxed.slope_world import SlopeNumber
+from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.opaque.exact_numbers import rational
 
 SHAPES = [

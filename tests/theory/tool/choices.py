@@ -17,7 +17,7 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams
-from certibit.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
+from certibit.theory.checks.compressor.compression import DEVIATIONS, awkward_vectors
 from certibit.theory.verdict import Verdict, worst_of
 
 _LOOK = "look at coin, client_coins, cohort and ownership of the channel"

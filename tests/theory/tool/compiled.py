@@ -10,8 +10,7 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.registry import registered, use_extensions
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.iteration import world_of_runs
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, world_of_runs
 from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9

@@ -3,9 +3,8 @@
 import numpy as np
 
 from certibit.solvers.device.device_runs import DeviceLedger, DeviceStreams
-from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.ledger import Ledger, Turn
 from certibit.solvers.simulation.randomness import Streams
-from certibit.solvers.simulation.turn import Turn
 from certibit.theory.verdict import Verdict, worst_of
 
 _RUNS, _ROUNDS = 3, 12

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.runs.carried import Carried
-from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.checkpoint import Carried, Checkpoint
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.verdict import Verdict, worst_of

@@ -18,9 +18,9 @@ from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import require_memory_of_runs
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.simulation.memory_of_runs import require_memory_of_runs
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.catalogue.from_file import card_from_file, read_settings
 

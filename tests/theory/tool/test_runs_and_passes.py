@@ -8,7 +8,7 @@ from certibit.data.passes import fused
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.fast import fast_world
-from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.checkpoint import Carried
 from certibit.solvers.simulation import randomness
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS

@@ -8,8 +8,7 @@ import pytest
 
 from certibit import GD, METHODS, Experiment, Needs, Quadratic, Setting, certify, compressor, mean
 from certibit.solvers.compressors.natural import Natural
-from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value

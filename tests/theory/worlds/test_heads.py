@@ -13,8 +13,7 @@ from certibit import Every, FunctionClass, GradSkip, Method, Needs, certify, cop
 from certibit.solvers.authoring import mean as mean_of_clients
 from certibit.solvers.local_solve import minimise
 from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.worlds.heads import numbers_of_heads
-from certibit.theory.worlds.orbits import orbits
+from certibit.theory.worlds.orbits import numbers_of_heads, orbits
 
 SIZES = [(1,), (2,), (3,), (7,), (50,), (1, 1), (1, 4), (3, 2), (1, 1, 1), (2, 1, 5, 1)]
 

@@ -9,7 +9,7 @@ from certibit import Budget, Experiment, GradSkip, Quadratic, Scaffnew, certify,
 from certibit.solvers.authoring import Refusal, masked, mean
 from certibit.solvers.methods.gd import GD, State
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.function_class import FunctionClass

@@ -12,11 +12,11 @@ from certibit import METHODS, Experiment, Quadratic, Refusal, certify, compresso
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
-from certibit.theory.contradiction import ContradictionError
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.numbers.worst_states import worst_state
-from certibit.theory.worlds.symbolic import expectation
+from certibit.theory.worlds.symbolic import kernels
 
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
 MANY = {"5gcs-cc", "econtrol", "locodl-both-ways"}
@@ -100,8 +100,8 @@ def test_half_the_variance_in_symbols_is_a_contradiction(name, monkeypatch):
     where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
     method = card.at(where)
     assert account(card, method, where).attained is not None
-    right = expectation._variance
-    monkeypatch.setattr(expectation, "_variance", lambda *about: right(*about) / 2)
+    right = kernels._variance
+    monkeypatch.setattr(kernels, "_variance", lambda *about: right(*about) / 2)
     with pytest.raises(ContradictionError, match="attains the factor"):
         account(card, method, where)
 

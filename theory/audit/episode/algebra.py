@@ -8,8 +8,14 @@ Gamma/(B L1 rho); q = 1/rho, i = 1/I, iN = 1/N. A simplex is a box: a = y1, b = 
 from dataclasses import replace
 from fractions import Fraction
 
-from certibit.theory.audit.machinery.severity import Severity
-from certibit.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
+from certibit.theory.audit.machinery.step import (
+    Amendment,
+    ProofStep,
+    Severity,
+    Space,
+    Values,
+    Variable,
+)
 
 FEW = 3000
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from certibit.theory.audit.machinery.rounds import JOINT, LEMMA_ROUND, hessian_values, round_space
-from certibit.theory.audit.machinery.severity import Severity
-from certibit.theory.audit.machinery.step import Amendment, ProofStep, Values
+from certibit.theory.audit.machinery.step import Amendment, ProofStep, Severity, Values
 from certibit.theory.cards.episode import Theorem1
 
 

@@ -9,8 +9,14 @@ from functools import partial
 from typing import Any
 
 from certibit.theory.audit.episode.algebra import FEW, unit_variable
-from certibit.theory.audit.machinery.severity import Severity
-from certibit.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
+from certibit.theory.audit.machinery.step import (
+    Amendment,
+    ProofStep,
+    Severity,
+    Space,
+    Values,
+    Variable,
+)
 from certibit.theory.cards.episode import APPENDIX, GENERAL, MAIN, Theorem1
 
 FORMS: dict[str, Theorem1] = {"main": MAIN, "appendix": APPENDIX, "general": GENERAL}

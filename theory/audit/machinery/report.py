@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from certibit.data.files.archive import write_record
 from certibit.data.files.cache import write_text
-from certibit.data.files.records import write_record
 from certibit.data.terminal import paragraph, table
-from certibit.theory.audit.machinery.severity import Severity
-from certibit.theory.audit.machinery.step import WrittenProof
+from certibit.theory.audit.machinery.step import Severity, WrittenProof
 from certibit.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
 from certibit.theory.verdict import Known
 

@@ -7,13 +7,27 @@ with the constants as printed; its `with_constants`, `turned` and `without` give
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Literal
 
 from certibit.data.errors import Refusal
 from certibit.theory.audit.machinery.nonnegative import Nonnegative
-from certibit.theory.audit.machinery.severity import Severity
+
+
+class Severity(StrEnum):
+    """From the worst to the least."""
+
+    GAP_IN_THEOREM = "gap in the theorem"
+    """A statement that the theorem relies on is false under its hypotheses."""
+    GAP_IN_PROOF = "gap in the proof"
+    """What the step is for is true, but not by this step or with the reason given."""
+    WRONG_CONSTANT = "wrong constant"
+    """The step is true with another number."""
+    MISPRINT = "misprint"
+    """The step is true as it must have been meant."""
+
 
 Values = SimpleNamespace
 Side = Callable[[Values], Any]

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.theory.audit.machinery.argument import hypotheses_of_proof
 from certibit.theory.audit.machinery.evaluate import (
     Point,
     draw_point,
@@ -21,11 +20,34 @@ from certibit.theory.audit.machinery.evaluate import (
     near,
     rationalised,
 )
+from certibit.theory.audit.machinery.nonnegative import same
 from certibit.theory.audit.machinery.numbers import text
 from certibit.theory.audit.machinery.polynomial import Outcome, Polynomial, at_most_zero
-from certibit.theory.audit.machinery.severity import Severity
-from certibit.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values
+from certibit.theory.audit.machinery.step import Amendment, Cell, ProofStep, Severity, Space, Values
 from certibit.theory.verdict import FAILS, ONLY_IF, Known
+
+
+def hypotheses_of_proof(
+    step: ProofStep, constants: Mapping[str, Fraction]
+) -> frozenset[str] | None:
+    """Return the hypotheses that prove a step on its unknowns, in every case; None if none do.
+
+    An equality is proved if both sides are the same expansion in unknowns; an inequality if
+    right - left is the same as its argument, which is at least 0.
+    """
+    if step.space.unknowns is None or not (step.equality or step.argument):
+        return None
+    used: frozenset[str] = frozenset()
+    for v in step.space.unknowns(constants):
+        left, right = step.left(v), step.right(v)
+        if step.argument is not None and not step.equality:
+            argument = step.argument(v)
+            left, right = right - left, argument.value
+            used |= argument.hypotheses
+        if not same(left, right):
+            return None
+    return used
+
 
 SUSPICION = 1e-9
 """Relative excess in floating point that calls for exact arithmetic."""

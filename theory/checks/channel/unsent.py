@@ -11,8 +11,7 @@ from certibit.solvers.backend import masked
 from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import advance
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import advance, simulated_world
 from certibit.solvers.state import each
 from certibit.theory.checks.channel.walk import (
     EXACT,

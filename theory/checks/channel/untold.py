@@ -13,8 +13,7 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import advance
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import advance, simulated_world
 from certibit.theory.checks.channel.walk import Wrapped, with_pace
 from certibit.theory.verdict import Verdict, worst_of
 

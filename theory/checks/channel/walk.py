@@ -11,8 +11,7 @@ from certibit.data.arrays import Array
 from certibit.solvers.method import Every, Schedule, WithProbability
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import advance
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import advance, simulated_world
 
 EXACT = 1e-9
 """Rounding error that an exact relation may have, relative to the largest number of the state."""

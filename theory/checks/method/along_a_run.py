@@ -12,8 +12,7 @@ from certibit.data.mini_batch import MiniBatch
 from certibit.data.problem import Problem
 from certibit.solvers.backend import mean
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 from certibit.solvers.state import each
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting

@@ -21,8 +21,7 @@ from certibit.solvers.method import Every
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
-from certibit.solvers.simulation.iteration import method_at
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import method_at, simulated_world
 from certibit.solvers.state import each
 from certibit.theory.card import Card
 from certibit.theory.checks.channel.walk import (

@@ -20,7 +20,7 @@ from certibit.solvers.backend import mean
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method, WithProbability
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, fitted_view
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world
 from certibit.solvers.state import number_of_runs
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.potential import Gap, Potential, Squares, Terms, value

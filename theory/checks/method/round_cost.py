@@ -13,9 +13,8 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Every, Slot
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import method_at
+from certibit.solvers.simulation.iteration import method_at, simulated_world
 from certibit.solvers.simulation.oracle import Oracle
-from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import copied
 from certibit.solvers.total_bits import total_bits
 from certibit.theory.worlds.outcomes import Scripted, outcomes

@@ -8,8 +8,7 @@ import numpy as np
 from certibit.data.arrays import Array
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import ConvexExperiment
-from certibit.solvers.simulation.iteration import advance
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import advance, simulated_world
 from certibit.theory.card import Card
 from certibit.theory.checks.channel.walk import RUNS, Wrapped
 from certibit.theory.verdict import Verdict

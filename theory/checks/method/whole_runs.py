@@ -19,12 +19,11 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Column, Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
-from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 from certibit.solvers.state import each
 from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
-from certibit.theory.checks.compressor.moments import DEVIATIONS
+from certibit.theory.checks.compressor.compression import DEVIATIONS
 from certibit.theory.checks.method.along_a_run import SURE, steps_along_a_run
 from certibit.theory.checks.method.promise import Promise, promise, value_at_start
 from certibit.theory.checks.method.round_cost import round_cost

@@ -1,8 +1,10 @@
-"""Whether a problem satisfies an assumption of a function class."""
+"""Whether a problem satisfies an assumption of a function class, at points in numbers."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem
@@ -10,9 +12,115 @@ from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.runs.passages import whole_gradient
 from certibit.theory.assumptions.assumption import Assumption
-from certibit.theory.assumptions.points_in_numbers import Points, amounts, forms_of_quadratics
 from certibit.theory.checks.problem.gradients import sample_points
 from certibit.theory.verdict import Known, Verdict
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Amounts:
+    """The values of an inequality at R points, and the sums of the sizes of its terms; (R,)."""
+
+    values: Points
+    sizes: Points
+
+    def __add__(self, other: "_Amounts") -> "_Amounts":
+        return _Amounts(self.values + other.values, self.sizes + other.sizes)
+
+    def __sub__(self, other: "_Amounts") -> "_Amounts":
+        return self + -1 * other
+
+    def __rmul__(self, factor: float) -> "_Amounts":
+        return _Amounts(factor * self.values, abs(factor) * self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class _ClientNumbers:
+    """A vector of every client at R points, (n, d, R), or one of all, (1, d, R)."""
+
+    vectors: Points
+
+    def __add__(self, other: "_ClientNumbers") -> "_ClientNumbers":
+        return _ClientNumbers(self.vectors + other.vectors)
+
+    def __sub__(self, other: "_ClientNumbers") -> "_ClientNumbers":
+        return _ClientNumbers(self.vectors - other.vectors)
+
+    def __rmul__(self, factor: float) -> "_ClientNumbers":
+        return _ClientNumbers(factor * self.vectors)
+
+    def mean(self) -> "_ClientNumbers":
+        """Return the mean over the clients."""
+        return _ClientNumbers(self.vectors.mean(axis=0, keepdims=True))
+
+    def square(self) -> _Amounts:
+        """Return (1/n) sum_i |v_i|^2."""
+        return self.dot(self)
+
+    def dot(self, other: "_ClientNumbers") -> _Amounts:
+        """Return (1/n) sum_i <v_i, w_i>."""
+        products = self.vectors * other.vectors
+        return _Amounts(*(x.sum(axis=1).mean(axis=0) for x in (products, np.abs(products))))
+
+
+@dataclass(frozen=True, eq=False)
+class _NumericPoints:
+    """R points of a problem, as an assumption sees them."""
+
+    point: _ClientNumbers
+    gradients: _ClientNumbers
+    value: _Amounts
+    unit: _Amounts
+
+    @classmethod
+    def of(cls, problem: Problem, x: Points, assumption: Assumption) -> "_NumericPoints":
+        """Return points (1, d, R), less the solution if the assumption is about one."""
+        gradients, gap = np.asarray(problem.grad(x)), np.asarray(problem.gap(x))
+        if assumption.needs_solution:
+            x, gradients = x - problem.x_star, gradients - problem.grad_star
+        one = np.ones(x.shape[2])
+        vectors = _ClientNumbers(x), _ClientNumbers(gradients)
+        return cls(*vectors, _Amounts(gap, np.abs(gap)), _Amounts(one, one))
+
+
+def amounts(assumption: Assumption, problem: Problem, x: Points, y: Points) -> list[_Amounts]:
+    """Return what an assumption says is at least 0 at points x and y, (1, d, R), and between them.
+
+    Nothing of what it does not state.
+    """
+    first, second = (_NumericPoints.of(problem, z, assumption) for z in (x, y))
+    found: list[Any] = [
+        assumption.at(first),
+        assumption.at(second),
+        assumption.between(first, second),
+        assumption.between(second, first),
+    ]
+    return [one for one in found if one is not None]
+
+
+def forms_of_quadratics(assumption: Assumption, problem: Problem) -> list[Points]:
+    """Return the matrices of the inequalities in (1, x, y), (2 d + 1, 2 d + 1), on quadratics.
+
+    An inequality is a quadratic function of x and y there: its values at 0, at the unit vectors,
+    their opposites and the sums of two determine it. It is divided by the size of its terms.
+    """
+    d = problem.d
+    unit = np.eye(2 * d)
+    first, second = np.triu_indices(2 * d, 1)
+    z = np.concatenate([np.zeros((1, 2 * d)), unit, -unit, unit[first] + unit[second]])
+    found = []
+    for one in amounts(assumption, problem, z[:, :d].T[None], z[:, d:].T[None]):
+        zero, ahead, back, both = np.split(one.values, np.cumsum([1, 2 * d, 2 * d]))
+        form = np.zeros((2 * d + 1, 2 * d + 1))
+        form[0, 0] = zero[0]
+        form[0, 1:] = (ahead - back) / 4
+        form[1 + first, 1 + second] = (both + zero - ahead[first] - ahead[second]) / 2
+        form += np.triu(form, 1).T
+        form[np.arange(1, 2 * d + 1), np.arange(1, 2 * d + 1)] = (ahead + back) / 2 - zero
+        found.append(form / (float(one.sizes.max()) or 1.0))
+    return found
+
 
 EXACT = 1e-9
 """Relative excess that counts as rounding."""

@@ -17,8 +17,12 @@ from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.solvers.runs.passages import whole_gradient
-from certibit.theory.checks.problem.differences import Function, Points, jacobian_products
-from certibit.theory.checks.problem.gradients import sample_points
+from certibit.theory.checks.problem.gradients import (
+    Function,
+    Points,
+    jacobian_products,
+    sample_points,
+)
 from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 CURVATURE = 1e-5

@@ -11,9 +11,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
-from certibit.theory.cones.central_path import PathEnd, follow
+from certibit.theory.cones.central_path import PathEnd, follow, strictly_inside
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, rational_of, value_of
-from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.descent import Descent
 from certibit.theory.proofs.programme.descent_coordinates import (

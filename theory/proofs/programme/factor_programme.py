@@ -14,9 +14,8 @@ from functools import cached_property
 from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
-from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.central_path import follow, strictly_inside
 from certibit.theory.cones.cone_programme import ConeProgramme, RatioProgramme
-from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.programme.descent_coordinates import DescentCoordinates, columns_of
 from certibit.theory.proofs.rational_algebra import ZERO, flat, spanning_rows

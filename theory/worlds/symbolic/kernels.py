@@ -1,4 +1,4 @@
-"""Bases of the unknowns that can occur in a step, given that the invariants are 0."""
+"""Bases of the unknowns that a step can have where the invariants are 0, and means of forms."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,9 +8,11 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.exact_numbers import rational, zeros
 from certibit.theory.worlds.ranks import null_space
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
+from certibit.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
 
 ROUNDING = 1e-9
 """Relative size below which a number of floats is rounding."""
@@ -71,3 +73,34 @@ def exact_kernel(rows: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]
         for i, lead in enumerate(leads):
             kernel[places[lead], column] = -reduced[i, j]
     return kernel
+
+
+def expected_gram(
+    gram: Matrix, functions: FunctionClass, problem: SymbolicProblem, channel: SymbolicChannel
+) -> Matrix:
+    """Return the grams of a form with the noises replaced by their variances."""
+    for number, sent in reversed(channel.noises):
+        count = 1  # unknowns, one for each kind of clients or one of the server
+        if problem.basis.every_client[number]:
+            count = problem.basis.kinds
+            gram = gram + _variance(gram, number, sent, functions, problem.frame)
+        else:
+            gram = gram + gram[0, number, number] * functions.omega_down * problem.frame.gram(sent)
+        own = slice(number, number + count)
+        gram[:, own, :] = 0 * gram[:, own, :]
+        gram[:, :, own] = 0 * gram[:, :, own]
+    return gram
+
+
+def _variance(
+    gram: Matrix, number: int, sent: Array, functions: FunctionClass, frame: Frame
+) -> Matrix:
+    """Return the expected contribution of a noise to a form, by its variance."""
+    if functions.omega_joint is None:
+        omega = frame.layout.numbers([one.omega for one in functions.kinds])[frame.row_kinds]
+        return frame.gram(sent, frame.diagonal(gram, number) * omega)
+    zero = 0 * gram[0, number, number]
+    equal = gram[0, number, number] / frame.n
+    different = gram[2, number, number] / 2 if frame.n > 1 else zero
+    factor = max(equal - different, zero) * functions.omega_joint + different * functions.omega
+    return frame.gram(sent, frame.layout.numbers([factor] * len(frame.row_cells)))

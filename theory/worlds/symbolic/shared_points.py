@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.theory.assumptions.assumption import labels
-from certibit.theory.assumptions.infimum import Infimum
+from certibit.theory.assumptions.assumption import Infimum, labels
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.exact_numbers import factor_of
 from certibit.theory.worlds.symbolic.frames import Blocks

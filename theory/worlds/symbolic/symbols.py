@@ -31,9 +31,8 @@ from certibit.theory.worlds.opaque.clients import (
 from certibit.theory.worlds.opaque.exact_numbers import Exact, rational, zeros
 from certibit.theory.worlds.opaque.letters import FEATURES, noted, refuse
 from certibit.theory.worlds.orbits import LEAST_DEGREE, Orbit, OrbitChannel, of_senders
-from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
-from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve, accurate_solve, local_solve
 
 Law = Literal["contraction", "noise", "sample", "difference"]
 

@@ -1,1 +1,0 @@
-"""The proof of the theorem of normalised EF21, step by step."""
