@@ -17,7 +17,7 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 68_980,
+    "lines of the rooms": 69_010,
     "lines of tests": 46_650,
     "public definitions": 1_355,
 }

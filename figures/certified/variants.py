@@ -38,7 +38,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """Name of its row, such as "best, II" or "paper, 2 classes"."""
+        """Name of its row, such as "best, II" or "published, 2 classes"."""
         told = [str(value) for value in self.options.values()]
         return ", ".join([self.rule, *told, *[f"{self.classes} classes"] * (self.classes > 1)])
 

@@ -9,13 +9,15 @@ comparison
 * is undecided otherwise, and with fewer than three seeds.
 
 A claim is supported if all its comparisons are, FAILS if one of them FAILS, and is undecided
-otherwise. Comparisons in which neither curve reaches the accuracy are left out, and counted.
+otherwise. Comparisons in which neither curve reaches the accuracy are left out, and counted. It is
+judged under every choice that the paper leaves open, `CHOICES`: its verdict is the outcome under
+all of them, or says on which it depends.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -23,13 +25,18 @@ from numpy.typing import NDArray
 
 from certibit.data.terminal import paragraph, table
 from certibit.figures.costs import BAND
-from certibit.figures.locodl.panels import COUNTED, Curve, Figure, Panel, strongest_promise
-from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.figures.locodl.panels import COUNTED, Curve, Figure, Panel
+from certibit.figures.text.tables import (
+    ABSENT,
+    accuracy_name,
+    count_text,
+    json_number,
+    late_median,
+)
 from certibit.figures.text.verdicts import (
     OWN,
     SEEDS,
     SUPPORTED,
-    ClaimVerdict,
     Quotation,
     verdicts_text,
 )
@@ -57,15 +64,21 @@ BEHIND = Quotation(
 )
 OTHER_PROBLEM = "with n the rows of a client, the L_i, mu and so the problem change as well"
 L1 = Quotation("Like with rand-1, we have omega = d - 1.", "LoCoDL, section 4, line 296")
-OUR_PART = {
-    (
-        "5gcs-cc",
-        "ours-adaptive",
-    ): "5GCS-CC with constants of our own theorem and adaptive local solves",
-    ("5gcs-cc", "paper"): "5GCS-CC with K local steps and constants of our own theorem",
-    ("diana", "a"): "DIANA with the step of arXiv:1905.11261, as the paper names none",
+CHOICES = {
+    "data": ("raw data", "scaled data"),
+    "bits": ("bits of the mean client", "bits of the busiest client"),
+    "ADIANA": ("both messages of ADIANA", "one message of ADIANA"),
+    "5GCS-CC": ("constants of 5GCS for 5GCS-CC", "our constants for 5GCS-CC"),
+    "DIANA": ("constants of arXiv:1905.11261 for DIANA", "constants of arXiv:1901.09269 for DIANA"),
 }
-"""Notes on methods with parameters or theorems of ours."""
+"""What the paper leaves open. Of ADIANA's two messages per round one may be meant; the constants of
+5GCS-CC itself are not available here. The data have features as LibSVM has them, or scaled."""
+Choice = Mapping[str, str]
+"""A value of each choice."""
+_CONSTANTS = {"5gcs-adaptive": 0, "ours-adaptive": 1, "a": 0, "b": 1}
+"""Which of the two constants a rule of 5GCS-CC or DIANA has."""
+DEPENDS = "depends"
+"""The outcome of a claim that has several, under what is left open."""
 ACCURACIES = (1e-3, 1e-5)
 LIKE = 1.25
 """Two curves behave alike if each needs at most so many times the bits of the other."""
@@ -77,19 +90,23 @@ _RULE = (
     "order; else, and with fewer than three seeds, it is undecided. "
     "A claim is supported if all its comparisons are, FAILS if one does, and else is undecided; "
     "pairs in which neither curve gets there within the axis are left out. A claim about the "
-    "same curves in another version of the figure is judged once. "
+    "same curves in another version of the figure is judged once. A claim is judged under every "
+    "choice that the paper leaves open and that changes a number: raw or scaled data; bits of the "
+    "mean client, or of the busiest one of every message; both messages of ADIANA, or one; whose "
+    "constants DIANA and 5GCS-CC have (those of 5GCS-CC itself are not available here). "
     "Numbers are medians of {}, with the band; 'never' is beyond the axis."
 )
 
 
 @dataclass(frozen=True)
 class CurveBits:
-    """The cost of a curve to an accuracy: its parameters, and the bits of every seed, (S,)."""
+    """The cost of a curve to an accuracy: the bits of every seed, (S,)."""
 
     panel: Panel
     curve: Curve
-    parameters: Mapping[str, Any]
     bits: NDArray[np.float64]
+    share: float = 1.0
+    """The part of the axis that counts: 1/2 where one of two messages does."""
 
     @property
     def median(self) -> float:
@@ -101,7 +118,7 @@ class CurveBits:
         """The 10-90 % band, of log(bits)."""
         logs = np.log10(np.clip(self.bits, 1.0, _NEVER))
         low, high = (float(10**end) for end in np.percentile(logs, BAND))
-        most = 2 * self.panel.bits
+        most = 2 * max(self.panel.bits, np.max(self.bits, where=self.bits < np.inf, initial=0.0))
         return (low if low <= most else np.inf), (high if high <= most else np.inf)
 
     def record(self) -> dict[str, Any]:
@@ -109,20 +126,9 @@ class CurveBits:
         low, high = json_number(self.band)
         return {"median": json_number(self.median), "low": low, "high": high}
 
-    def explanation(self, accuracy: float) -> str:
-        """Say what is promised to an accuracy, and with which parameters."""
-        best = strongest_promise(self.panel, self.curve)
-        bits = f"{best.bits_to(accuracy):,.0f} bits promised" if best else "nothing promised"
-        values = ", ".join(
-            f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
-            for name, value in self.parameters.items()
-            if not isinstance(value, list | tuple)
-        )
-        return f"{self.curve.label}: {bits}; {values}"
-
     def __str__(self) -> str:
         if not np.isfinite(self.median):
-            return f"{self.curve.label}: more than {self.panel.bits:,.0f}"
+            return f"{self.curve.label}: more than {self.share * self.panel.bits:,.0f}"
         low, high = self.band
         above = f"{high:,.0f}" if np.isfinite(high) else "never"
         return f"{self.curve.label}: {self.median:,.0f} ({low:,.0f} to {above})"
@@ -170,7 +176,7 @@ class BitComparison:
 
 @dataclass(frozen=True)
 class ComparedClaim:
-    """A claim with its comparisons, the sentence of the paper that makes it, and a remark."""
+    """A claim with its comparisons under one choice, the sentence that makes it, and a remark."""
 
     claim: str
     comparisons: tuple[BitComparison, ...]
@@ -198,15 +204,11 @@ class ComparedClaim:
         return min(same, key=lambda c: c.ratio / c.factor if c.ratio == c.ratio else np.inf)
 
     @property
-    def verdict(self) -> ClaimVerdict:
-        """The verdict, with notes on the two curves of the decisive comparison and the remark."""
-        decisive, beyond = self.decisive, len(self.comparisons) - len(self.measured)
+    def measured_text(self) -> str:
+        """The comparison that decides, and how many are beyond the axis."""
+        beyond = len(self.comparisons) - len(self.measured)
         left_out = f"; {beyond} of {len(self.comparisons)} pairs are beyond the axis"
-        curves = (decisive.fewer.curve, decisive.more.curve)
-        notes = (OUR_PART.get((curve.method, curve.rule or ""), "") for curve in curves)
-        note = "; ".join(dict.fromkeys(filter(None, (*notes, self.remark))))
-        measured = f"{decisive}{left_out if beyond else ''}"
-        return ClaimVerdict(self.claim, self.quoted, measured, self.outcome, note)
+        return f"{self.decisive}{left_out if beyond else ''}"
 
     @property
     def subject(self) -> Hashable:
@@ -214,32 +216,138 @@ class ComparedClaim:
         ends = [end for c in self.comparisons for end in (c.fewer, c.more)]
         return self.claim, tuple((end.curve, end.panel.problem) for end in ends)
 
+    @property
+    def numbers(self) -> Hashable:
+        """The numbers that determine the outcome."""
+        return tuple(end.bits.tobytes() for c in self.comparisons for end in (c.fewer, c.more))
+
     def record(self) -> dict[str, Any]:
-        """Return the verdict as JSON values; of one that FAILS with what was promised."""
-        decisive = self.decisive
-        values = self.verdict.record() | {
-            "decisive": decisive.record(),
+        """Return outcome and comparisons as JSON values."""
+        return {
+            "outcome": self.outcome,
+            "measured": self.measured_text,
+            "decisive": self.decisive.record(),
             "comparisons": [each.record() for each in self.comparisons],
         }
-        if self.outcome == FAILS:
-            ends = (decisive.fewer, decisive.more)
-            values["why"] = [cost.explanation(decisive.accuracy) for cost in ends]
-        return values
+
+
+@dataclass(frozen=True)
+class OpenClaim:
+    """A claim under every choice that the paper leaves open."""
+
+    cases: tuple[tuple[Choice, ComparedClaim], ...]
+
+    @property
+    def first(self) -> ComparedClaim:
+        """The claim under the first choice."""
+        return self.cases[0][1]
+
+    def changing(self, of: Callable[[ComparedClaim], Hashable]) -> tuple[str, ...]:
+        """Return the names of the choices that alone can change a property of the claim."""
+        names = []
+        for name in CHOICES:
+            alike: dict[Hashable, set[Hashable]] = {}
+            for choice, claim in self.cases:
+                rest = tuple(value for key, value in choice.items() if key != name)
+                alike.setdefault(rest, set()).add(of(claim))
+            if any(len(values) > 1 for values in alike.values()):
+                names.append(name)
+        return tuple(names)
+
+    @property
+    def outcome(self) -> str:
+        """The outcome under all choices, or that it depends on them."""
+        outcomes = {claim.outcome for _, claim in self.cases}
+        return outcomes.pop() if len(outcomes) == 1 else DEPENDS
+
+    @property
+    def leaves(self) -> list[tuple[tuple[str, ...], ComparedClaim]]:
+        """The fewest values of choices that decide the outcome, each with a claim that has it."""
+        return _leaves(self.cases, self.changing(lambda claim: claim.outcome))
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in words, with what it depends on."""
+        if self.outcome != DEPENDS:
+            open_names = self.changing(lambda claim: claim.numbers)
+            count = len({tuple(choice[name] for name in open_names) for choice, _ in self.cases})
+            return f"{self.outcome} under all {count} choices" if count > 1 else self.outcome
+        ways: dict[str, list[str]] = {}
+        for values, claim in self.leaves:
+            ways.setdefault(claim.outcome, []).append(", ".join(values))
+        return "; ".join(f"{outcome} with {' or with '.join(w)}" for outcome, w in ways.items())
+
+    def record(self) -> dict[str, Any]:
+        """Return the verdict as JSON values, with the numbers of every case that differs."""
+        quoted, leaves = self.first.quoted, self.leaves
+        measured = [
+            f"{', '.join(values)}: {claim.measured_text}" if values else claim.measured_text
+            for values, claim in leaves
+        ]
+        return {
+            "claim": self.first.claim,
+            "source": quoted.place,
+            "quotation": quoted.words,
+            "note": self.first.remark,
+            "outcome": self.outcome,
+            "verdict": self.verdict,
+            "choices": list(self.changing(lambda claim: claim.numbers)),
+            "measured": ". ".join(measured),
+            "cases": [{"with": list(values)} | claim.record() for values, claim in leaves],
+        }
+
+
+def _leaves(
+    cases: Sequence[tuple[Choice, ComparedClaim]], names: Sequence[str]
+) -> list[tuple[tuple[str, ...], ComparedClaim]]:
+    """Split cases by the choice that leaves most of them with one outcome, until all have one."""
+    if len({claim.outcome for _, claim in cases}) == 1:
+        return [((), cases[0][1])]
+
+    def parts(name: str) -> dict[str, list[tuple[Choice, ComparedClaim]]]:
+        return {
+            value: some
+            for value in CHOICES[name]
+            if (some := [case for case in cases if case[0][name] == value])
+        }
+
+    def settled(name: str) -> int:
+        each = parts(name).values()
+        return sum(len(some) for some in each if len({c.outcome for _, c in some}) == 1)
+
+    split = max((name for name in names if len(parts(name)) > 1), key=settled)
+    return [
+        ((value, *values), claim)
+        for value, some in parts(split).items()
+        for values, claim in _leaves(some, names)
+    ]
 
 
 class PanelBits:
-    """The bits of all curves of a panel that claims are about."""
+    """The bits of all curves of a panel that claims are about, under one choice."""
 
-    def __init__(self, panel: Panel, traces: Mapping[Curve, Trace]) -> None:
-        self.panel = panel
-        self.traces = {curve: trace for curve, trace in traces.items() if curve.claimed}
+    def __init__(self, panel: Panel, traces: Mapping[Curve, Trace], choice: Choice) -> None:
+        self.panel, self.choice = panel, choice
+        self.traces = {c: trace for c, trace in traces.items() if c.claimed and self._has(c)}
+
+    def _has(self, curve: Curve) -> bool:
+        """Whether a curve has the constants chosen for its method."""
+        name = METHODS[curve.method].label
+        return (
+            curve.rule not in _CONSTANTS
+            or self.choice[name] == CHOICES[name][_CONSTANTS[curve.rule]]
+        )
 
     def of(self, curve: Curve, accuracy: float) -> CurveBits:
         """Return the bits of a curve to an accuracy."""
         trace = self.traces[curve]
-        bits = trace.bits_to(accuracy)
-        parameters = trace.specification["method"]["parameters"]
-        return CurveBits(self.panel, curve, parameters, np.where(np.isnan(bits), np.inf, bits))
+        mean, one = (
+            self.choice[name] == CHOICES[name][at] for name, at in (("bits", 0), ("ADIANA", 1))
+        )
+        share = 0.5 if one and curve.method == "adiana" else 1.0
+        bits = share * trace.cost_to(accuracy, "uplink_bits" if mean else "busiest_bits")
+        bits[np.isnan(bits)] = np.inf
+        return CurveBits(self.panel, curve, bits, share)
 
     def curves(self, *methods: str, kind: str | None = None) -> list[Curve]:
         """Return the curves of some methods, of all if none is named, with a kind of compressor."""
@@ -253,12 +361,6 @@ class PanelBits:
         """Return the curve with the fewest bits (median) of some methods."""
         costs = (self.of(curve, accuracy) for curve in self.curves(*methods))
         return min(costs, key=lambda cost: cost.median)
-
-    def ranking(self, accuracy: float) -> list[CurveBits]:
-        """Return the best curve of every method that reaches the accuracy, fewest bits first."""
-        methods = dict.fromkeys(curve.method for curve in self.traces)
-        costs = sorted((self.best(accuracy, m) for m in methods), key=lambda cost: cost.median)
-        return [cost for cost in costs if np.isfinite(cost.median)]
 
     def against(
         self, fewer: Curve, more: Iterable[Curve], accuracies: Sequence[float] = ACCURACIES
@@ -351,8 +453,39 @@ def across_findings(panels: Sequence[PanelBits]) -> list[ComparedClaim]:
     return claims
 
 
-def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
-    """Judge the claims of the paper on figures, each in the paper's and in the best version.
+Panels = Mapping[str, tuple[Panel, Mapping[Curve, Trace]]]
+"""A panel with its traces for every choice of the data."""
+
+
+def choices(panels: Panels) -> list[Choice]:
+    """Return every choice that some panels have the runs for, the first of each name first."""
+    curves = [curve for _, traces in panels.values() for curve in traces]
+    kept = {"data": [data for data in CHOICES["data"] if data in panels]}
+    for name in ("5GCS-CC", "DIANA"):
+        rules = {
+            _CONSTANTS[c.rule]
+            for c in curves
+            if c.rule in _CONSTANTS and METHODS[c.method].label == name
+        }
+        kept[name] = [CHOICES[name][at] for at in sorted(rules)]
+    values = [kept.get(name) or CHOICES[name] for name in CHOICES]
+    return [dict(zip(CHOICES, each, strict=True)) for each in product(*values)]
+
+
+def open_claims(
+    each: Sequence[Panels], findings: Callable[[list[PanelBits]], list[ComparedClaim]]
+) -> list[OpenClaim]:
+    """Judge what is found in some panels under every choice."""
+    cases: dict[str, list[tuple[Choice, ComparedClaim]]] = {}
+    for choice in choices(each[0]):
+        bits = [PanelBits(*panels[choice["data"]], choice) for panels in each]
+        for claim in findings(bits):
+            cases.setdefault(claim.claim, []).append((choice, claim))
+    return [OpenClaim(tuple(some)) for some in cases.values()]
+
+
+def judge(figures: Sequence[Mapping[str, Figure]], traces: Traces) -> dict[str, Any]:
+    """Judge the claims of the paper on figures, each by what was done to its data.
 
     Returns
     -------
@@ -361,64 +494,111 @@ def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
     """
     judged: set[Hashable] = set()
 
-    def new(claims: Sequence[ComparedClaim]) -> list[dict[str, Any]]:
+    def new(claims: Sequence[OpenClaim]) -> list[dict[str, Any]]:
         """Return the claims that have not been judged yet, on the same curves."""
-        some = [each for each in claims if each.subject not in judged]
-        judged.update(each.subject for each in some)
+        some = [each for each in claims if each.first.subject not in judged]
+        judged.update(claim.subject for each in some for _, claim in each.cases)
         return [each.record() for each in some]
 
-    figures = []
-    for figure in (figure for pair in pairs for figure in pair):
-        costs = [PanelBits(p, {c: traces[p, c] for c in p.curves}) for p in figure.panels]
-        panels = [_panel(each) | {"claims": new(panel_findings(each))} for each in costs]
-        across = new(across_findings(costs))
-        figures.append({"figure": figure.name, "panels": panels, "across panels": across})
-    return {"rule": _RULE.format(COUNTED), "figures": figures}
-
-
-def _panel(costs: PanelBits) -> dict[str, Any]:
-    finest = ACCURACIES[-1]
-    return {
-        "panel": costs.panel.title,
-        "curves": [
+    records = []
+    for by_data in figures:
+        shown = next(iter(by_data.values()))
+        each = [
             {
-                "curve": curve.label,
-                "rule": curve.rule,
-                "parameters": costs.of(curve, finest).parameters,
-                "bits": {accuracy_name(a): costs.of(curve, a).record() for a in ACCURACIES},
+                data: (panel, {c: traces[panel, c] for c in panel.curves})
+                for data, figure in by_data.items()
+                for panel in [figure.panels[place]]
             }
-            for curve in costs.curves()
-        ],
-        "ranking to 1e-5": [cost.curve.label for cost in costs.ranking(finest)],
-    }
+            for place in range(len(shown.panels))
+        ]
+        panels = [
+            {
+                "panel": next(iter(panel.values()))[0].title,
+                "data": {data: _panel(*of_data) for data, of_data in panel.items()},
+                "claims": new(open_claims([panel], lambda bits: panel_findings(bits[0]))),
+            }
+            for panel in each
+        ]
+        across = new(open_claims(each, across_findings))
+        records.append({"figure": shown.name, "panels": panels, "across panels": across})
+    return {"rule": _RULE.format(COUNTED), "figures": records}
+
+
+def _panel(panel: Panel, traces: Mapping[Curve, Trace]) -> list[dict[str, Any]]:
+    """Return the costs of the curves of a panel, of the mean and the busiest client."""
+    return [
+        {
+            "curve": curve.label,
+            "method": curve.method_name,
+            "rule": curve.rule,
+            "parameters": trace.specification["method"]["parameters"],
+            **{
+                column: {
+                    accuracy_name(a): json_number(late_median(trace.cost_to(a, f"{column}_bits")))
+                    for a in ACCURACIES
+                }
+                for column in ("uplink", "busiest")
+            },
+        }
+        for curve, trace in traces.items()
+    ]
+
+
+def bits_table(figure: Mapping[str, Any]) -> str:
+    """Tabulate the bits to 1e-5 of every method of a judged figure, with its best compressor.
+
+    Where the busiest client sends more than the mean one, its bits stand in brackets.
+    """
+    columns = [
+        (
+            panel["panel"].split(")")[0][1:] + (" scaled" if data == CHOICES["data"][1] else ""),
+            curves,
+        )
+        for panel in figure["panels"]
+        for data, curves in panel["data"].items()
+    ]
+    names = dict.fromkeys(curve["method"] for _, curves in columns for curve in curves)
+
+    def cell(curves: Sequence[Mapping[str, Any]], name: str) -> str:
+        costs = [
+            tuple(curve[column]["1e-5"] for column in ("uplink", "busiest"))
+            for curve in curves
+            if curve["method"] == name
+        ]
+        arrived = [cost for cost in costs if cost[0] is not None]
+        if not arrived:
+            return ABSENT
+        mean, busiest = min(arrived)
+        return count_text(mean) + (f" ({count_text(busiest)})" if busiest > 1.001 * mean else "")
+
+    rows = [(name, *(cell(curves, name) for _, curves in columns)) for name in names]
+    return table(("method", *(name for name, _ in columns)), rows, texts=1)
 
 
 def judgement_text(judgement: dict[str, Any]) -> str:
     """Write verdicts as text: per figure a table of outcomes, then every claim with numbers."""
     blocks = [paragraph(judgement["rule"])]
     for figure in judgement["figures"]:
-        blocks += [f"{figure['figure']}\n{'=' * len(figure['figure'])}", _overview(figure)]
-        for panel in figure["panels"]:
-            ranking = "fewest bits to 1e-5, by method: " + "; ".join(panel["ranking to 1e-5"])
-            lines = paragraph(ranking, hanging="  ")
-            blocks.append(f"{panel['panel']}\n{lines}\n{verdicts_text(panel['claims'])}")
-        if figure["across panels"]:
-            blocks.append(f"across the panels\n{verdicts_text(figure['across panels'])}")
+        blocks += [f"{figure['figure']}\n{'=' * len(figure['figure'])}", bits_table(figure)]
+        blocks += [_overview(figure)]
+        blocks += [
+            f"{name}\n{verdicts_text(claims)}" for name, claims in claim_groups(figure) if claims
+        ]
     return "\n\n".join(blocks)
 
 
 def judgement_summary(judgement: dict[str, Any]) -> str:
-    """Write how many claims have which outcome in every panel, and a line for each that FAILS."""
+    """Write how many claims have which outcome in every panel, and what is not supported."""
     blocks = []
     for figure in judgement["figures"]:
-        failing: dict[str, list[str]] = {}
+        panels: dict[str, list[str]] = {}
         for name, claims in claim_groups(figure):
-            for claim in claims:
-                if claim["outcome"] == FAILS:
-                    failing.setdefault(claim["claim"], []).append(name)
+            for each in claims:
+                if each["outcome"] in (FAILS, DEPENDS) and each["source"] != OWN.place:
+                    panels.setdefault(f"{each['claim']}: {each['verdict']}", []).append(name)
         lines = [
-            paragraph(f"{FAILS}: {claim} [{'; '.join(names)}]", hanging="  ")
-            for claim, names in failing.items()
+            paragraph(f"{verdict} [{'; '.join(names)}]", hanging="  ")
+            for verdict, names in panels.items()
         ]
         blocks.append("\n".join([f"{figure['figure']}", _overview(figure), *lines]))
     return "\n\n".join(blocks)
@@ -431,10 +611,11 @@ def claim_groups(figure: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]
 
 
 def _overview(figure: dict[str, Any]) -> str:
-    """Count the outcomes of every panel."""
-    outcomes = (SUPPORTED, FAILS, UNDECIDED)
+    """Count the outcomes of the paper's claims in every panel."""
+    outcomes = (SUPPORTED, DEPENDS, FAILS, UNDECIDED)
     rows = [
         (name, *(str(sum(c["outcome"] == outcome for c in claims)) for outcome in outcomes))
-        for name, claims in claim_groups(figure)
+        for name, every in claim_groups(figure)
+        for claims in [[each for each in every if each["source"] != OWN.place]]
     ]
-    return table(("claims", *outcomes), rows, texts=1)
+    return table(("claims of the paper", *outcomes), rows, texts=1)

@@ -90,7 +90,7 @@ def _direct_canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) 
     """Draw what each accuracy costs, with the name of every curve at its end."""
     plots = []
     for panel in figure.panels:
-        drawn = {c: traces[panel, c] for c in panel.curves if (panel, c) in traces}
+        drawn = _drawn(panel, traces)
         plots.append(
             NamedPlot(
                 f"{panel.title}\n{_setting(panel, drawn)}{_same_k(drawn)}",
@@ -105,6 +105,11 @@ def _direct_canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) 
     return named_canvas(plots, "gap", _DIRECT, most)
 
 
+def _drawn(panel: Panel, traces: Mapping[tuple[Panel, Curve], Trace]) -> dict[Curve, Trace]:
+    """Return the curves of a panel that are drawn and have runs."""
+    return {c: traces[panel, c] for c in panel.curves if c.drawn and (panel, c) in traces}
+
+
 def _same_k(drawn: Iterable[Curve]) -> str:
     """Say which compressors there are, where names do not."""
     sent = dict.fromkeys(curve.compressor for curve in drawn if curve.compressor)
@@ -114,7 +119,7 @@ def _same_k(drawn: Iterable[Curve]) -> str:
 def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
     """Draw f - f* against bits, with a legend of methods and compressors."""
     columns = len(figure.panels)
-    curves = [c for panel in figure.panels for c in panel.curves if (panel, c) in traces]
+    curves = [c for panel in figure.panels for c in _drawn(panel, traces)]
     methods = {
         curve.method_name: curve
         for name in in_legend_order({curve.method for curve in curves})
@@ -127,7 +132,7 @@ def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canv
         canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
         axes = canvas.subplots(1, columns, sharey=True, squeeze=False)[0]
         for panel, place in zip(figure.panels, axes, strict=True):
-            drawn = {c: traces[panel, c] for c in panel.curves if (panel, c) in traces}
+            drawn = _drawn(panel, traces)
             _plot(panel, drawn).draw(place)
             place.yaxis.set_major_locator(LogLocator(numticks=20))
             _rank(place, panel, drawn)

@@ -35,7 +35,8 @@ COMPRESSOR_LABELS = {
 NAMES = {
     ("locodl", "ours"): "LoCoDL (ours)",
     ("5gcs-cc", "ours-adaptive"): "5GCS-CC (ours)",
-    ("5gcs-cc", "paper"): "5GCS-CC, K steps",
+    ("5gcs-cc", "5gcs-adaptive"): "5GCS-CC (5GCS)",
+    ("diana", "b"): "DIANA (b)",
 }
 """How legends write a method with a rule: *ours* has the constants of a theorem proved by us, and
 *5GCS* those of that method's paper. Local solves of both end by the criterion of our theorem."""
@@ -57,6 +58,8 @@ class Curve:
         What the rule leaves open.
     claimed : bool
         Whether claims of the paper are about it; else it is drawn beside those that they are about.
+    drawn : bool
+        Whether it is in the figure; else it is there for the claims and tables only.
     """
 
     method: str
@@ -64,6 +67,7 @@ class Curve:
     rule: str | None = None
     options: tuple[tuple[str, float], ...] = ()
     claimed: bool = True
+    drawn: bool = True
 
     @property
     def ours(self) -> bool:

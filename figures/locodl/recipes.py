@@ -50,26 +50,28 @@ VERSIONS = ("paper", "best")
 
 _RULES = {
     "paper": {
-        "locodl": "paper",
-        "adiana": "paper",
+        "locodl": "published",
+        "adiana": "published",
         "diana": "a",
         "5gcs-cc": "ours-adaptive",
-        "compressed-scaffnew": "paper",
-        "gradskip": "paper",
-        "scaffold": "paper",
+        "compressed-scaffnew": "published",
+        "gradskip": "published",
+        "scaffold": "published",
         "gd": "1/L",
     },
     "best": {
-        "locodl": "balanced",
+        "locodl": "ours",
         "adiana": "best",
         "diana": "b",
         "5gcs-cc": "ours-adaptive",
         "compressed-scaffnew": "best",
-        "gradskip": "paper",
+        "gradskip": "published",
         "scaffold": "best",
         "gd": "optimal",
     },
 }
+_SHOWN = "rand-k+natural"
+"""The compressor with which the other constants of 5GCS-CC are drawn."""
 _FORMS = ("rand-k:K", "natural", "rand-k:K+natural", "l1")
 
 
@@ -88,19 +90,17 @@ def paper_figure(number: int, version: str = "paper", *, scaled: bool = False) -
     """Return a figure of the LoCoDL paper, with its curves and its axes, and GD beside them.
 
     In version "paper", k is the paper's and the parameters are those of the published theorems.
-    For DIANA these are the general convex result, arXiv:1905.11261 (rule "a"): the LoCoDL paper
-    does not state which theorem it used. The step of the original DIANA papers (rule "b", for
-    which every f_i must be strongly convex) needs about half the bits; it is in version "best".
-
-    Beside the curves of the paper stand LoCoDL with the parameters of our own theorem (rule
-    "balanced") and 5GCS-CC with a fixed number K of local steps, as was published (rule "paper"),
-    both with rand-k and natural compression; legends tell ours from theirs.
+    Where the paper leaves open whose constants it used, the curves of both are computed: DIANA by
+    arXiv:1905.11261 (rule "a", f strongly convex) and by the original papers (rule "b", every f_i
+    strongly convex); 5GCS-CC with the constants of 5GCS and with those of our theorem, as its own
+    are not available here. One of each is drawn with all compressors. Beside them stands LoCoDL
+    with the parameters of our own theorem (rule "ours").
 
     In version "best" every method has its best rule, and the k of every rand-k is the one with the
     fewest promised bits. GradSkip has one rule.
 
-    The other curves of 5GCS-CC solve its subproblems to the criterion of its theorem in both
-    versions: K steps need about the same bits and several times the gradients.
+    The clients of 5GCS-CC stop by the criterion of its theorem in both versions: K steps need about
+    the same bits and several times the gradients.
 
     Parameters
     ----------
@@ -136,6 +136,12 @@ def paper_figure(number: int, version: str = "paper", *, scaled: bool = False) -
     return Figure(f"figure{number}{suffix}-{version}", panels)
 
 
+def data_figures(number: int, version: str = "paper") -> dict[str, Figure]:
+    """Return a figure by its data: "raw data", and "scaled data" where there are such."""
+    raw, scaled = (paper_figure(number, version, scaled=scaled) for scaled in (False, True))
+    return {"raw data": raw} | ({"scaled data": scaled} if scaled.name != raw.name else {})
+
+
 def _curves(recipe: _Recipe, dataset: str, n: int, version: str) -> tuple[Curve, ...]:
     rules = _RULES[version]
     published = {"locodl": recipe.locodl[n], "adiana": recipe.adiana, "diana": 1, "5gcs-cc": 1}
@@ -151,8 +157,12 @@ def _curves(recipe: _Recipe, dataset: str, n: int, version: str) -> tuple[Curve,
     if version == "paper":
         owners = (("s", 2),)
         beside = (
-            Curve("locodl", f"rand-k:{published['locodl']}+natural", "balanced", claimed=False),
-            Curve("5gcs-cc", "rand-k:1+natural", "paper"),
+            Curve("locodl", f"rand-k:{published['locodl']}+natural", "ours", claimed=False),
+            *(
+                replace(c, drawn=c.kind == _SHOWN)
+                for c in compressed("5gcs-cc", 1, "5gcs-adaptive")
+            ),
+            *(replace(c, drawn=False) for c in compressed("diana", 1, "b")),
         )
     return (
         *(

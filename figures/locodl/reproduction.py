@@ -22,7 +22,7 @@ from certibit.figures.locodl.panels import (
     experiment_of,
     strongest_promise,
 )
-from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
+from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, data_figures
 from certibit.figures.looks import method_label, method_look
 from certibit.figures.pool import Work, traces
 from certibit.figures.text.tables import (
@@ -44,9 +44,12 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     there. Rounds and gradients are those until the end of a run.
     """
     targets = (1e-3, panel.floor)
+    several = len({(c.method, c.rule) for c in panel.curves}) > len(
+        {c.method for c in panel.curves}
+    )
     rows = [
         (
-            curve.method,
+            curve.method_name if several else curve.method,
             curve.compressor or ABSENT,
             *(count_text(late_median(trace.bits_to(target))) for target in targets),
             count_text(late_median(trace.final("rounds"))),
@@ -66,6 +69,8 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
 
 
 _REAL = 32
+_RULE = 10
+"""Letters of a rule's name in one line of Table 2."""
 
 
 def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
@@ -120,7 +125,8 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     legend = "\n".join(
         paragraph(f"{letter} = {formula}", hanging=" " * 4) for formula, letter in letters.items()
     )
-    return f"{paragraph(caption)}\n\n{table(header, rows, texts=3)}\n\n{legend}"
+    rows_text = table(header, rows, texts=3, wrapped_at={"rule": _RULE})
+    return f"{paragraph(caption)}\n\n{rows_text}\n\n{legend}"
 
 
 def _reals(order: Order, panel: Panel, curve: Curve) -> float:
@@ -169,9 +175,10 @@ def reproduce_paper(
     work: Work,
     *,
     versions: Sequence[str] = VERSIONS,
-    scaled: bool = False,
 ) -> list[Path]:
     """Reproduce figures of the LoCoDL paper with verdicts, and with all of them Table 2.
+
+    Figures 2 and 3 are drawn twice, with the data as they are and scaled.
 
     Beside the figures, ``verdicts.json`` and ``verdicts.txt`` say which claims of the paper hold
     in these figures, and ``table2.txt`` has Table 2 with measured values. With limits no claim is
@@ -184,17 +191,15 @@ def reproduce_paper(
     work : Work
     versions : sequence of str
         "paper", "best" or both: whose parameters the methods have.
-    scaled : bool
-        Take the data whose features were scaled.
     """
-    pairs = [[paper_figure(number, v, scaled=scaled) for v in versions] for number in numbers]
-    figures = [figure for pair in pairs for figure in pair]
+    by_data = [data_figures(number, version) for number in numbers for version in versions]
+    figures = [figure for each in by_data for figure in each.values()]
     tables = [all_rules()] if set(numbers) == set(FIGURES) else []
     paths, done = _compute(figures, tables, work)
     if work.limits is not None:
         return paths
     folder, tell = work.folder, work.tell
-    judgement = judge(pairs, done)
+    judgement = judge(by_data, done)
     paths.append(folder / "verdicts.json")
     write_record(paths[-1], judgement)
     written = {"verdicts.txt": partial(judgement_text, judgement)}

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from certibit.data.errors import DamagedFileError
 from certibit.data.files.archive import load_or_set_aside, read_record
 from certibit.data.files.cache import write_text
-from certibit.figures.locodl.claims import claim_groups
+from certibit.figures.locodl.claims import DEPENDS, claim_groups
 from certibit.figures.locodl.recipes import FIGURES
 from certibit.figures.text.tables import count_text, late_median
 from certibit.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
@@ -90,7 +90,7 @@ class Part:
 
         Holding under a hypothesis that is added counts as failing, as what was stated does.
         """
-        neither = sum(each in (UNDECIDED, NOT_TESTED) for each in self.outcomes)
+        neither = sum(each in (UNDECIDED, NOT_TESTED, DEPENDS) for each in self.outcomes)
         failing = sum(each in (FAILS, ONLY_IF) for each in self.outcomes)
         return len(self.outcomes) - neither - failing, neither, failing
 

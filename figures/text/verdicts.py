@@ -100,12 +100,12 @@ def verdicts_text(records: Iterable[Mapping[str, Any]]) -> str:
     blocks = []
     for each in records:
         note = f"; {each['note']}" if each["note"] else ""
-        head = f"{each['outcome']}: {each['claim']} [{each['source']}{note}]"
-        numbers = ". ".join([each["measured"], *each.get("why", [])])
+        verdict = each.get("verdict", each["outcome"])
+        head = f"{each['claim']}: {verdict} [{each['source']}{note}]"
         parts = [
             paragraph(head, hanging="  "),
             paragraph(f'"{each["quotation"]}"', "  ", "  ") if each["quotation"] else "",
-            paragraph(numbers, "    ", "    "),
+            paragraph(each["measured"], "    ", "    "),
         ]
         blocks.append("\n".join(filter(None, parts)))
     return "\n".join(blocks)

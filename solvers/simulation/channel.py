@@ -38,7 +38,7 @@ from certibit.solvers.simulation.ledger import (
     Turn,
     let_through,
     some_of,
-    together,
+    sum_and_largest,
 )
 from certibit.solvers.simulation.ownership import check_cohort, owned, ownership_rows
 from certibit.solvers.simulation.randomness import Streams
@@ -107,7 +107,7 @@ class Channel:
             return received
         sent = bits * let_through(cohort, (n, 1, runs))
         cohort, told = self._told(cohort)
-        self.ledger.up(self.runs, *together(sent + told, n), n * bits)
+        self.ledger.up(self.runs, *sum_and_largest(sent + told, n), n * bits)
         return masked(cohort, received)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
@@ -132,7 +132,7 @@ class Channel:
         else:
             served = let_through(mask, (self.n, *v.shape[1:]))
             mask, told = self._told(mask)
-            every, _ = together(served * (bits // v.shape[1]) + told, self.n)
+            every, _ = sum_and_largest(served * (bits // v.shape[1]) + told, self.n)
             self.ledger.down(self.runs, every)
             if mask.shape[0] == 1 and is_numpy(mask) and not is_common(mask):
                 received = masked(mask, received)
@@ -315,9 +315,9 @@ class Channel:
         (received,) = layout.transmit((v,)) if self.wire else (v,)
         if mask is None:
             return _apart(received, v), senders * layout.bits, layout.bits
-        entries = let_through(mask, v.shape)
+        entries = (layout.bits // d) * let_through(mask, v.shape)
         mask, told = self._told(mask)
-        return masked(mask, received), *together(entries * (layout.bits // d) + told, senders)
+        return masked(mask, received), *sum_and_largest(entries + told, senders)
 
 
 def _apart(received: Array, v: Array) -> Array:

@@ -144,7 +144,7 @@ def let_through(mask: Array, shape: tuple[int, ...]) -> Array:
     return xp.broadcast_to(times * counts, (mask.shape[0], shape[2]))
 
 
-def together(each: Array, clients: int) -> tuple[Array, Array]:
+def sum_and_largest(each: Array, clients: int) -> tuple[Array, Array]:
     """Return the sum over the clients of (n, R) or (1, R), and the largest: (R,) both."""
     xp = array_namespace(each)
     return clients // each.shape[0] * xp.sum(each, axis=0), xp.max(each, axis=0)

@@ -15,7 +15,7 @@ from certibit.solvers.simulation.ledger import (
     Turn,
     let_through,
     some_of,
-    together,
+    sum_and_largest,
 )
 from certibit.solvers.simulation.tape import Tape
 from certibit.solvers.state import narrow
@@ -80,7 +80,7 @@ class Oracle:
         if active is None:
             active = self.problem.n
         if not isinstance(active, int):
-            active, _ = together(
+            active, _ = sum_and_largest(
                 let_through(active, (self.problem.n, 1, len(self.runs))), self.problem.n
             )
         self.count(active, sampled is not None)

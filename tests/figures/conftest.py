@@ -20,7 +20,7 @@ def made():
         sizes = [len(run) for run in bits]
         columns = {name: np.zeros(sum(sizes)) for name in COLUMNS}
         columns["run"] = np.repeat(np.arange(runs), sizes)
-        columns["uplink_bits"] = np.concatenate(bits).astype(float)
+        columns["uplink_bits"] = columns["busiest_bits"] = np.concatenate(bits).astype(float)
         columns["gap"] = np.concatenate(gaps).astype(float)
         columns["rounds"] = np.concatenate([np.arange(size) for size in sizes])
         columns["gradients"] = 3.0 * columns["rounds"]

@@ -60,7 +60,7 @@ def test_a_rate_in_one_family():
 def test_versions_and_classes_have_rows_of_their_own():
     names = {name: set(variants(card)) - set(card.rules) for name, card in CARDS.items()}
     assert names["adiana"] == {"published, II", "refined, II", "best, II"}
-    assert names["gradskip"] == {"paper, 2 classes"}
+    assert names["gradskip"] == {"published, 2 classes"}
     assert not any(found for name, found in names.items() if name not in ("adiana", "gradskip"))
     rows = [rate for name in ("adiana", "gradskip") for rate in rates_of(name)]
     asked = variants(CARDS["adiana"]) | variants(CARDS["gradskip"])
@@ -72,7 +72,7 @@ def test_versions_and_classes_have_rows_of_their_own():
 def test_clients_of_two_classes_have_their_own_parameters():
     """Those that are less curved skip gradients; no certificate takes them to be alike."""
     card = CARDS["gradskip"]
-    variant = variants(card)["paper, 2 classes"]
+    variant = variants(card)["published, 2 classes"]
     where = variant.setting(class_setting(card.method, 10, 100.0, None, None, 4))
     method = variant.method(card, where)
     assert len(set(method.q)) == 2

@@ -21,19 +21,14 @@ from certibit.figures.deep.deep_experiments import (  # noqa: E402
     PARTIAL_ROUNDS,
     READERS,
     SIMILAR,
-    STORED,
     TRANSFORMER,
     draw_trainings,
 )
 from certibit.figures.deep.deep_verdicts import (  # noqa: E402
     clipping_verdicts,
     compression_verdicts,
-    divergence_verdict,
     interval_compression_verdicts,
-    interval_verdicts,
-    little_communication_verdicts,
-    participation_verdicts_of_networks,
-    similarity_verdicts,
+    little_communication_verdict,
 )
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan  # noqa: E402
 from certibit.figures.deep.rivals import RIVALS  # noqa: E402
@@ -77,40 +72,7 @@ def test_costs_are_between_points():
     assert (one.end, one.right) == (pytest.approx(0.02), 0.9)
 
 
-def test_a_claim_about_intervals_is_supported_or_fails():
-    good = {(case, "episode"): curve(0.01, 0.95, speed=3) for case in INTERVALS}
-    good |= {(case, "celgc"): curve(0.01, 0.92) for case in INTERVALS}
-    good[INTERVALS[1], "naive-parallel-clip"] = curve(0.01, 0.955)
-    assert outcomes(interval_verdicts(good, INTERVALS)) == [SUPPORTED] * 3
-    bad = {key: replace(one, accuracy=1.87 - one.accuracy) for key, one in good.items()}
-    bad[INTERVALS[1], "naive-parallel-clip"] = curve(0.01, 0.955)
-    for case in INTERVALS:
-        bad[case, "celgc"], bad[case, "episode"] = bad[case, "episode"], bad[case, "celgc"]
-    bad = {key: replace(one, accuracy=one.accuracy) for key, one in bad.items()}
-    assert FAILS in outcomes(interval_verdicts(bad, INTERVALS))
-    never = {**good, (INTERVALS[0], "episode"): curve(0.5, 0.95)}
-    assert outcomes(interval_verdicts(never, INTERVALS))[2] == FAILS
-    both = {**never, (INTERVALS[0], "celgc"): curve(0.5, 0.92)}
-    assert outcomes(interval_verdicts(both, INTERVALS))[2] == UNDECIDED
-
-
-def test_claims_about_similarity_are_supported_or_fail():
-    good = {(case, name): curve(0.1) for case in SIMILAR for name in EVERYONE}
-    good |= {(case, "episode"): curve(0.01) for case in SIMILAR}
-    good |= {(case, "scaffold"): curve(3.0, diverged=0.5) for case in SIMILAR}
-    assert outcomes(similarity_verdicts(good, SIMILAR)) == [SUPPORTED] * 6
-    bad = {key: curve(0.1) for key in good}
-    bad[SIMILAR[0], "episode"] = curve(0.5)
-    assert outcomes(similarity_verdicts(bad, SIMILAR)) == [FAILS] * 6
-
-
-def test_claims_about_participation_and_compression_are_supported_or_fail():
-    good = {(case, name): curve(0.1) for case in PARTIAL_ROUNDS for name in STORED}
-    bad = dict(good)
-    good |= {(case, "episode-plus-plus"): curve(0.01) for case in PARTIAL_ROUNDS}
-    bad |= {(case, "episode-plus-plus"): curve(1.0) for case in PARTIAL_ROUNDS}
-    assert outcomes(participation_verdicts_of_networks(good, PARTIAL_ROUNDS)) == [SUPPORTED] * 2
-    assert outcomes(participation_verdicts_of_networks(bad, PARTIAL_ROUNDS)) == [FAILS] * 2
+def test_claims_about_compression_are_supported_or_fail():
     both = {(SIMILAR[1], "episode"): curve(LOSS / 2, bits=9), (SIMILAR[1], "ef21-sgdm 1 %"):
             curve(LOSS / 2, bits=1)}  # fmt: skip
     assert outcomes(compression_verdicts(both, SIMILAR[1])) == [SUPPORTED]
@@ -118,14 +80,12 @@ def test_claims_about_participation_and_compression_are_supported_or_fail():
     assert outcomes(compression_verdicts(both, SIMILAR[1])) == [FAILS]
 
 
-def test_claims_about_little_communication_are_supported_or_fail():
+def test_a_claim_about_little_communication_is_supported_or_fails():
     good = {(TRANSFORMER, name): curve(1.0, bits=9, first=5.0) for name in LITTLE}
-    good[TRANSFORMER, "diloco"] = curve(1.01, bits=8, first=5.0)
     good[TRANSFORMER, "sparseloco"] = curve(0.99, bits=1, first=5.0)
-    assert outcomes(little_communication_verdicts(good, TRANSFORMER)) == [SUPPORTED] * 4
+    assert little_communication_verdict(good, TRANSFORMER).outcome == SUPPORTED
     bad = {**good, (TRANSFORMER, "adamw"): curve(0.5, bits=0.1, first=5.0)}
-    bad[TRANSFORMER, "sparseloco"] = curve(1.2, first=5.0)
-    assert outcomes(little_communication_verdicts(bad, TRANSFORMER)) == [FAILS] * 4
+    assert little_communication_verdict(bad, TRANSFORMER).outcome == FAILS
 
 
 def test_compression_of_local_steps_is_judged_at_every_interval():
@@ -142,10 +102,8 @@ def test_what_needs_clipping_is_judged_on_texts_too():
     case = READERS[1]
     good = {(case, name): curve(0.1) for name in EVERYONE}
     good |= {(case, name): curve(3.0, diverged=0.5) for name in ("scaffold", "fedavg")}
-    assert divergence_verdict(good, [case]).outcome == SUPPORTED
     assert outcomes(clipping_verdicts(good, [case])) == [SUPPORTED]
     good[case, "fedavg"] = good[case, "scaffold"] = curve(0.05)
-    assert divergence_verdict(good, [case]).outcome == FAILS
     assert outcomes(clipping_verdicts(good, [case])) == [FAILS]
 
 
@@ -219,4 +177,5 @@ def test_everything_on_a_small_plan(tmp_path):
     found = sum(len(panel["curves"]) for panel in record["panels"])
     assert found == sum(len(names) for _, names in CASES)
     assert {each["outcome"] for each in record["verdicts"]} == {UNDECIDED}, "one seed is not enough"
-    assert "SCAFFOLD diverges" in "\n".join(told)
+    words = " ".join("\n".join(told).split())
+    assert "claim about SNLI, Sentiment140, ImageNet and language models is not tested" in words

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
@@ -57,7 +56,7 @@ def _draw_figures(chosen: argparse.Namespace) -> None:
     _require_known("figure", words, [*map(str, FIGURES), "all"])
     numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
     versions = VERSIONS if chosen.version == "both" else [chosen.version]
-    reproduce_paper(numbers, _work(chosen), versions=versions, scaled=chosen.scaled)
+    reproduce_paper(numbers, _work(chosen), versions=versions)
 
 
 def _require_known(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
@@ -141,8 +140,8 @@ def _audit_proofs(chosen: argparse.Namespace) -> None:
 
 
 def _check_theorems(chosen: argparse.Namespace) -> int:
-    """Check all theorems, write table, JSON and figure, and return the exit code."""
-    from certibit.figures.theory_results import draw_looseness, row_summary, theorems_table
+    """Check all theorems, write table and JSON, and return the exit code."""
+    from certibit.figures.theory_results import row_summary, theorems_table
 
     work = _work(chosen, STANDARD_ITERATIONS)
     more = (work.seeds, ACCURACY, work.downlink, work.limits)
@@ -151,17 +150,10 @@ def _check_theorems(chosen: argparse.Namespace) -> int:
         for place, (card, rule, _, _) in enumerate(tasks())
     ]
     found = [row for some in results(calls, work.processes) for row in some]
-    return _judged(work.folder, found, ("report", theorems_table, row_summary), draw_looseness)
-
-
-def _judged(folder: Path, found: Any, written: Any, draw: Callable[[Any, Path], Any]) -> int:
-    """Write the table, the JSON and the figure of what was found; return the exit code."""
-    name, text, value = written
-    write_text(folder / f"{name}.txt", text(found))
-    write_record(folder / f"{name}.json", [value(one) for one in found])
-    draw(found, folder)
-    print(for_terminal(lambda: text(found)))
-    return 0 if all(one.holds for one in found) else FAILED
+    write_text(work.folder / "report.txt", theorems_table(found))
+    write_record(work.folder / "report.json", [row_summary(row) for row in found])
+    print(for_terminal(lambda: theorems_table(found)))
+    return 0 if all(row.holds for row in found) else FAILED
 
 
 def _write_page(chosen: argparse.Namespace) -> None:
@@ -190,7 +182,6 @@ FIGURE*  1, 2, 3, 4 or all; certibit figures episode, certified and theory, each
     --help of its own, draw the others
 --version :paper|best|both=both  parameters of the paper, the best theoretical ones, or both
     (default)
---scaled  use data sets with scaled features
 {_CURVES}"""
 _EPISODE = f"""\
 --seeds :count=20  seeds of every grid point

@@ -1,8 +1,7 @@
-"""The report on all theorems: its rows, its JSON, its figure; and a failing row."""
+"""The report on all theorems: its rows, its JSON; and a failing row."""
 
 import json
 import math
-import re
 from dataclasses import replace
 
 import pytest
@@ -10,9 +9,7 @@ import pytest
 from certibit.cli import main
 from certibit.data.files.archive import read_record
 from certibit.figures.theory_results import (
-    draw_looseness,
     row_summary,
-    standard_setting,
     theorems_table,
 )
 from certibit.theory.checks import standard as report
@@ -85,7 +82,6 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
     found = read_record(tmp_path / "report.json")
     assert all(row["holds"] for row in found)
     assert f"0 of {len(found)} rows fail" in text
-    assert (tmp_path / "looseness.svg").exists()
     monkeypatch.setenv("COLUMNS", "40")
     assert main(words) == 0
     assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 40
@@ -106,21 +102,3 @@ def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
 def test_json_is_strict():
     text = json.dumps(row_summary(replace(ROW, bits=math.nan, rate=math.inf)), allow_nan=False)
     assert json.loads(text)["bits, promised / measured"] is None
-
-
-@pytest.mark.parametrize(("count", "height"), [(1, 100), (12, 251)])
-def test_the_figure_has_room_for_every_theorem(count, height, tmp_path):
-    """1.2 inches and 0.19 inches for each, of 72 points."""
-    some = [replace(ROW, theorem=f"theorem {k}") for k in range(count)]
-    drawn = draw_looseness([*some, replace(ROW, theorem="theorem 0", bits=math.nan)], tmp_path)
-    assert sorted(path.suffix for path in drawn) == [".png", ".svg"]
-    text = next(path for path in drawn if path.suffix == ".svg").read_text(encoding="utf-8")
-    assert float(re.search(r'height="([\d.]+)pt"', text)[1]) == pytest.approx(height, abs=1)
-
-
-def test_the_caption_names_the_setting():
-    """d and kappa are those of the standard problems."""
-    problems = standard_problems().values()
-    assert {problem.d for problem in problems} == {20, 30}
-    assert {problem.constants.kappa for problem in problems} == {report.KAPPA}
-    assert standard_setting(2) == "n = 5, d = 20 or 30, kappa = 100; 2 seeds"
