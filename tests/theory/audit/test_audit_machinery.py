@@ -176,3 +176,21 @@ def test_what_a_failed_step_means(repair, survives, severity):
     assert f"{severity} {count}" in " ".join(report.summary().split())
     assert report.record()["steps"][0]["severity"] == severity
     assert report.severity("end") == (None if survives == "yes" else Severity.GAP_IN_THEOREM)
+
+
+def test_steps_with_one_repair_have_one_fault_and_a_reading_may_answer_it():
+    """Of four wrong steps two lack the same, which the paper's sentence can be read to say."""
+    smaller = Amendment("x <= y", {"space": SPACE.having(SMALLER)}, restricts=True)
+    larger = Amendment("2", {"right": lambda v: 2 + v.y})
+    steps = [
+        ProofStep(str(place), "", SPACE, lambda v: v.x, lambda v: v.y, amendments=(amendment,))
+        for place, amendment in enumerate((smaller, smaller, larger))
+    ]
+    alone = ProofStep("3", "", SPACE, lambda v: 1 + v.y, lambda v: v.y)
+    proof = WrittenProof("test", "", (*steps, alone), {}, {"x <= y": "Let x be small."})
+    report = audit_report(proof)
+    assert sorted(report.faults().values()) == [["0", "1"], ["2"], ["3"]]
+    text = " ".join(report.summary().split())
+    assert "4 fail as printed, by 3 distinct faults: gap in the theorem 3" in text
+    read = '"Let x be small." Read so that x <= y: 2 fail as printed, by 2 distinct faults'
+    assert read in text

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from certibit.theory.audit.episode.algebra import LEMMAS
-from certibit.theory.audit.episode.episode_rounds import ROUNDS, descent
+from certibit.theory.audit.episode.episode_rounds import JOINTLY, ROUNDS, descent
 from certibit.theory.audit.episode.episode_theorem import (
     FORM_CONSTANTS,
     FORMS,
@@ -80,9 +80,7 @@ def conclusion(form: Theorem1, key: str) -> ProofStep:
         space,
         lambda v: v.average,
         lambda v: 3 * v.epsilon,
-        amendments=(
-            Amendment("f is (L0, L1)-smooth", {"space": space.having(JOINT)}, restricts=True),
-        ),
+        amendments=(Amendment(JOINTLY.words, {"space": space.having(JOINT)}, restricts=True),),
         constants=", ".join(map(str, form.limits)),
     )
 
@@ -104,4 +102,8 @@ PROOF = WrittenProof(
         *PROPOSITION,
     ),
     {**PRINTED, **FORM_CONSTANTS, **PROPOSITION_CONSTANTS, "lemma_1": Fraction(1)},
+    {
+        JOINTLY.words: "Assume f_i for i in [N] and f defined in (1) satisfy: (i) f_i is second "
+        "order differentiable and (L0, L1)-smooth."
+    },
 )

@@ -25,6 +25,8 @@ FORM_CONSTANTS = {
     for key, form in FORMS.items()
     for j, limit in enumerate(form.limits)
 }
+TWICE = "twice the right side"
+"""What (22) lacks, in both parts and both forms."""
 
 
 def _theorem(v: Values, key: str, general: bool) -> None:
@@ -111,7 +113,7 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
             "(22) b",
             amendments=(
                 Amendment(
-                    f"2/{form.limits[0]}",
+                    TWICE,
                     {"right": lambda v: 2 + 0 * v.h},
                     severity=Severity.WRONG_CONSTANT,
                 ),
@@ -131,7 +133,7 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
             "(22) d",
             amendments=(
                 Amendment(
-                    "twice that",
+                    TWICE,
                     {"right": lambda v: 2 * (2 * v.s + v.t)},
                     severity=Severity.WRONG_CONSTANT,
                 ),

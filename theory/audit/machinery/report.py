@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,20 @@ class Report:
             return finding.severity
         return Severity.GAP_IN_THEOREM
 
+    def faults(self) -> dict[tuple[Severity, str], list[str]]:
+        """Return the places of the steps that fail, by what each is and the repair it lacks.
+
+        Steps with the same repair have one fault; one without a repair is a fault of its own.
+        """
+        found: dict[tuple[Severity, str], list[str]] = {}
+        for finding in self.findings:
+            place = finding.step.place
+            severity = self.severity(place)
+            if severity is not None:
+                repair = finding.repair.split("; or ")[0] or place
+                found.setdefault((severity, repair), []).append(place)
+        return found
+
     def table(self) -> str:
         """One row per step; the margin is relative, negative: excess. Below, what a failure is."""
         rows: list[tuple[str, ...]] = []
@@ -80,18 +94,21 @@ class Report:
         return f"{text}\n{self.summary()}"
 
     def summary(self) -> str:
-        """Count the verdicts, how they are known, and the severities of what fails."""
+        """Count the verdicts, how they are known, and the faults of what fails."""
         known = Counter(f.known for f in self.findings if f.verdict == "holds")
         held = [
             f"{known[Known.PROVED]} proved to hold",
             f"{known[Known.SEARCHED]} hold at all points searched",
         ]
-        failed = Counter(self.severity(f.step.place) for f in self.findings)
-        found = [f"{severity} {failed[severity]}" for severity in Severity if failed[severity]]
-        total = sum(f.verdict != "holds" for f in self.findings)
-        ends = f"; {total} fail as printed: {', '.join(found)}" if total else ", none fails"
-        counts = f"{self.proof.name}: {len(self.findings)} steps, {', '.join(held)}{ends}"
-        return paragraph(f"{counts}; {self.seconds:.0f} s")
+        faults = self.faults()
+        counts = f"{self.proof.name}: {len(self.findings)} steps, {', '.join(held)}"
+        ends = f"; {_failures(faults)}" if faults else ", none fails"
+        parts = [f"{counts}{ends}; {self.seconds:.0f} s"]
+        for repair, sentence in self.proof.readings.items():
+            rest = {key: places for key, places in faults.items() if key[1] != repair}
+            if len(rest) < len(faults):
+                parts.append(f'"{sentence}" Read so that {repair}: {_failures(rest)}')
+        return "\n".join(map(paragraph, parts))
 
     def text(self) -> str:
         """Return the readable report."""
@@ -174,6 +191,14 @@ def audit_report(
         if progress:
             progress(findings[-1])
     return Report(proof, tuple(findings), time.perf_counter() - start)
+
+
+def _failures(faults: Mapping[tuple[Severity, str], Sequence[str]]) -> str:
+    """Count the steps that fail, and their faults by severity."""
+    kinds = Counter(severity for severity, _ in faults)
+    found = [f"{severity} {kinds[severity]}" for severity in Severity if kinds[severity]]
+    steps = sum(map(len, faults.values()))
+    return f"{steps} fail as printed, by {len(faults)} distinct faults: {', '.join(found)}"
 
 
 def _basis(f: Finding) -> str:

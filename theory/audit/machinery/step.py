@@ -213,12 +213,19 @@ class ProofStep:
 
 @dataclass(frozen=True)
 class WrittenProof:
-    """A proof: its steps and its printed constants."""
+    """A proof: its steps and its printed constants.
+
+    Attributes
+    ----------
+    readings : mapping
+        Sentences of the paper that can be read as a repair, by the words of the repair.
+    """
 
     name: str
     source: str
     steps: tuple[ProofStep, ...]
     constants: Mapping[str, Fraction] = field(default_factory=dict)
+    readings: Mapping[str, str] = field(default_factory=dict)
 
     def step(self, place: str) -> ProofStep:
         """Return the step at a place.
