@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from certibit.data.files.libsvm import load
     from certibit.data.losses.base import Loss
     from certibit.data.losses.logistic_loss import Logistic
-    from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
-    from certibit.data.losses.robust_losses import Tukey, Welsch
+    from certibit.data.losses.losses import (
+        Huber,
+        LeastSquares,
+        Poisson,
+        SmoothedHinge,
+        Tukey,
+        Welsch,
+    )
     from certibit.data.mini_batch import MiniBatch, SamplingConstants, sampling_constants
     from certibit.data.noise import Uniform
     from certibit.data.problem import Constants, Problem, StronglyConvexProblem
@@ -158,7 +164,6 @@ if TYPE_CHECKING:
     from certibit.theory.checks.examination import Examination, check
     from certibit.theory.checks.problem.assumed import check_assumption
     from certibit.theory.function_class import FunctionClass
-    from certibit.theory.outside_theorem import OutsideTheoremWarning
     from certibit.theory.plan.planning import Plan, plan
     from certibit.theory.potential import Gap, Squares
     from certibit.theory.proofs.proof import Proof
@@ -167,6 +172,7 @@ if TYPE_CHECKING:
     from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
     from certibit.theory.setting import Setting
     from certibit.theory.theorem import Condition, RunTheorem, Theorem
+    from certibit.theory.verdict import OutsideTheoremWarning
     from certibit.theory.worlds.probing import one_step
 
 __version__ = "0.1.0"

@@ -4,7 +4,7 @@ Method, compressor and problem code asks an array for its namespace
 (:func:`certibit.data.arrays.array_namespace`) and uses operators and functions of the array API
 standard. What the standard does not have is here, with one branch per library. Every library sees
 the same random numbers: on a device they are made there
-(:mod:`certibit.solvers.simulation.philox`).
+(:mod:`certibit.solvers.simulation.randomness`).
 """
 
 from typing import Any

@@ -16,7 +16,7 @@ from certibit.cli.words.plain_options import count
 from certibit.data.files.splits import split
 from certibit.data.problems import selector
 from certibit.solvers.network import network_named
-from certibit.theory.catalogue.from_file import find_card, read_settings
+from certibit.theory.catalogue.catalogue import find_card, read_settings
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 PIECES = [

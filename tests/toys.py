@@ -98,7 +98,7 @@ TOYS = {
     "loss": (
         Place("data/losses/toy.py", text=_LOSS),
         Place(
-            "data/losses/loss_selector.py",
+            "data/losses/losses.py",
             (
                 (", Poisson)", ", Poisson, Toy)"),
                 ("from certibit.data.own", "from certibit.data.losses.toy import Toy\n"

@@ -22,8 +22,7 @@ from certibit.cli.words.parser import Parser
 from certibit.cli.words.plain_options import CONTRADICTION, WRONG_INPUT, add_options
 from certibit.data.errors import FailedJobsError, Refusal
 from certibit.data.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
-from certibit.theory.outside_theorem import OutsideTheoremWarning
-from certibit.theory.verdict import ContradictionError
+from certibit.theory.verdict import ContradictionError, OutsideTheoremWarning
 
 _COMMANDS = Path(__file__).with_name("commands")
 _DOMAIN = re.compile("math domain error|expected a (nonnegative|positive) input")

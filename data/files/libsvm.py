@@ -14,8 +14,8 @@ import scipy
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import cache_folder, write_text
-from certibit.data.files.dataset import Dataset
 from certibit.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, PREFIX, LibSVMFile
+from certibit.data.files.own_data import Dataset
 from certibit.data.files.svmlight import SUFFIXES, content, parse, read_rows
 
 

@@ -1,10 +1,11 @@
-"""Rows, targets and labels of a user: arrays, lists, sparse matrices, data frames.
+"""A data set; rows, targets and labels of a user: arrays, lists, sparse matrices, data frames.
 
 Types are looked at before anything is converted: what is missing, or is no number where one is
 expected, is refused and never becomes a number or a class.
 """
 
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Number, Real
@@ -15,7 +16,33 @@ import scipy
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.data.files.dataset import Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows with a target each: one of two classes, if nothing else is said.
+
+    Parameters
+    ----------
+    name : str
+        Name by which it is selected.
+    A : sparse matrix of shape (N, d)
+        The rows, without explicit zeros.
+    b : array of shape (N,)
+        The targets: -1.0 or +1.0; positions among several classes; or numbers.
+    labels : tuple
+        The classes of the source, sorted: those that became -1 and +1, or all of several. None if
+        the targets are numbers.
+    origin : str
+        Where it came from: a file, or a package.
+    """
+
+    name: str
+    A: "scipy.sparse.csr_array"
+    b: NDArray[np.float64]
+    labels: tuple[Any, ...]
+    origin: str
+
 
 _ORIGIN = "own"
 _NUMBERS, _TRUTH = "numbers", "truth values"

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.data.files.dataset import Dataset
-from certibit.data.files.own_data import own_labels
+from certibit.data.files.own_data import Dataset, own_labels
 
 Indices = NDArray[np.intp]
 """Row indices of shape (n, m): client, row."""

@@ -1,13 +1,20 @@
-"""Losses beside the logistic one: least squares, Huber, Poisson, a smoothed hinge, multinomial."""
+"""Losses beside the logistic one, and losses by one string, such as ``huber:1``.
+
+Least squares, Huber, Poisson, a smoothed hinge and the multinomial loss are convex; Welsch's and
+Tukey's are robust: not convex, and bounded for large residuals.
+"""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 
 from array_api_compat import device
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.losses.base import Loss, require_positive_width
+from certibit.data.losses.logistic_loss import Logistic
+from certibit.data.own.own_file import is_own, own_instance
 
 _FAR = 1.0
 """A prediction that moves further than this, against the mean of its row, is evaluated in logs."""
@@ -331,3 +338,154 @@ def _integrated_clip(r: Array, t: Array, low: float, high: float) -> Array:
     rising = xp.clip(t - wait, 0.0, None)
     inside = xp.minimum(rising, room)
     return inside * (0.5 * inside + (rising - inside))
+
+
+@dataclass(frozen=True)
+class Welsch(Loss):
+    """phi(z; b) = (c^2/2) (1 - exp(-(r/c)^2)), r = z - b; phi'' from -2 exp(-3/2) to 1.
+
+    The extreme second derivatives are at r = 0 and at (r/c)^2 = 3/2.
+    Source: Dennis and Welsch, Techniques for nonlinear least squares and robust regression, 1978.
+
+    Parameters
+    ----------
+    c : float
+        Scale of the residuals; those far beyond it hardly count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certibit import Welsch
+    >>> Welsch(c=1.0).value(np.array([0.0, 1.0, 9.0]), np.zeros(3))
+    array([0.        , 0.31606028, 0.5       ])
+    """
+
+    c: float = 1.0
+
+    name = "welsch"
+
+    def __post_init__(self) -> None:
+        require_positive_width("c", self.c, "welsch:1")
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+    @property
+    def steepness(self) -> float:
+        return self.c * math.exp(-0.5) / math.sqrt(2)  # at (r/c)^2 = 1/2
+
+    @property
+    def weak_convexity(self) -> float:
+        return 2 * math.exp(-1.5)
+
+    def value(self, z: Array, b: Array) -> Array:
+        r = (z - b) / self.c
+        return -0.5 * self.c**2 * array_namespace(z).expm1(-r * r)
+
+    def slope(self, z: Array, b: Array) -> Array:
+        r = (z - b) / self.c
+        return (z - b) * array_namespace(z).exp(-r * r)
+
+    def curvature(self, z: Array, b: Array) -> Array:
+        r = (z - b) / self.c
+        return (1 - 2 * r * r) * array_namespace(z).exp(-r * r)
+
+
+@dataclass(frozen=True)
+class Tukey(Loss):
+    """phi(z; b) = (c^2/6) (1 - (1 - u)^3), u = min(1, (r/c)^2), r = z - b; phi'' from -4/5 to 1.
+
+    phi'' = (1 - u) (1 - 5 u); its extremes are at u = 0 and at u = 3/5.
+    Source: Beaton and Tukey, The fitting of power series, 1974 (the biweight).
+
+    Parameters
+    ----------
+    c : float
+        Residual from which on the loss is constant; 4.685 standard deviations are usual.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certibit import Tukey
+    >>> Tukey(c=1.0).slope(np.array([0.0, 0.5, 2.0]), np.zeros(3))
+    array([0.     , 0.28125, 0.     ])
+    """
+
+    c: float = 4.685
+
+    name = "tukey"
+
+    def __post_init__(self) -> None:
+        require_positive_width("c", self.c, "tukey:4.685")
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+    @property
+    def steepness(self) -> float:
+        return self.c * 16 / (25 * math.sqrt(5))  # at u = 1/5
+
+    @property
+    def weak_convexity(self) -> float:
+        return 0.8
+
+    def value(self, z: Array, b: Array) -> Array:
+        u = self._ratio(z, b)
+        return self.c**2 / 6 * u * (3 - u * (3 - u))
+
+    def slope(self, z: Array, b: Array) -> Array:
+        return (z - b) * (1 - self._ratio(z, b)) ** 2
+
+    def curvature(self, z: Array, b: Array) -> Array:
+        u = self._ratio(z, b)
+        return (1 - u) * (1 - 5 * u)
+
+    def _ratio(self, z: Array, b: Array) -> Array:
+        r = array_namespace(z).clip((z - b) / self.c, -1.0, 1.0)
+        return r * r
+
+
+_CONVEX = (Logistic, LeastSquares, SmoothedHinge, Huber, Poisson)
+_LOSSES: tuple[type[Loss], ...] = (*_CONVEX, Welsch, Tukey)
+_BY_NAME = {loss.name: loss for loss in _LOSSES}
+LOSSES = tuple(_BY_NAME)
+"""The names of the losses of one prediction a row."""
+
+
+def loss_named(selector: str) -> Loss:
+    """Return the loss of a name; a parameter follows after a colon.
+
+    One of your own is ``path/to/file.py:Name``, or ``path/to/file.py:Name:0.5`` with values for
+    its fields.
+
+    Raises
+    ------
+    Refusal
+        If the name is unknown, with the nearest ones, or the parameter cannot be read.
+
+    Examples
+    --------
+    >>> loss_named("huber:2")
+    Huber(delta=2.0)
+    """
+    if is_own(selector):
+        return own_instance(selector, Loss, "loss")  # type: ignore[type-abstract]
+    name, colon, parameter = selector.partition(":")
+    if name not in _BY_NAME:
+        near = get_close_matches(name, LOSSES, n=2, cutoff=0.5)
+        hint = (
+            f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(LOSSES)}"
+        )
+        raise Refusal(f"the loss {name!r} is unknown; {hint}")
+    loss = _BY_NAME[name]
+    if not colon:
+        return loss()
+    taken = [field.name for field in fields(loss)]
+    try:
+        (only,), value = taken, float(parameter)
+    except ValueError:
+        expected = f"{name}:{taken[0].upper()}, with a number" if taken else f"{name} alone"
+        raise Refusal(f"the loss {selector!r} cannot be read; expected {expected}") from None
+    return loss(**{only: value})

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
-from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import Dataset
 from certibit.data.files.splits import Division, Shares
 from certibit.data.losses.base import Loss, WeightedLosses
 from certibit.data.own.description import state

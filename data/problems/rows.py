@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, add_scaled, array_namespace, fetched
 from certibit.data.batch_rows import GatheredDense, GatheredSparse, Sparse, gathering_pays
 from certibit.data.errors import Refusal
-from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import Dataset
 from certibit.data.memory import require_memory
 from certibit.data.own.description import state
 

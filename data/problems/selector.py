@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.data.files.dataset import Dataset
 from certibit.data.files.libsvm import load, load_numbers
-from certibit.data.files.own_data import own_data
+from certibit.data.files.own_data import Dataset, own_data
 from certibit.data.files.splits import Shares, by_client, divide
 from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
-from certibit.data.losses.loss_selector import loss_named
-from certibit.data.losses.losses import Multinomial
+from certibit.data.losses.losses import Multinomial, loss_named
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.noise import Uniform
 from certibit.data.numbers import whole

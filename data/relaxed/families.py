@@ -12,7 +12,7 @@ from certibit.data.files.own_data import own_numbers
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import start_at
-from certibit.data.relaxed.relaxed_problem import RelaxedProblem
+from certibit.data.relaxed.polynomials import RelaxedProblem
 from certibit.data.relaxed.shapes import Cosh, PseudoHuber, Shape, Square, Steep, Well, unit_vectors
 
 

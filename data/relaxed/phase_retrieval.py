@@ -13,7 +13,7 @@ from certibit.data.memory import require_memory
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import start_at
-from certibit.data.relaxed.relaxed_problem import RelaxedProblem
+from certibit.data.relaxed.polynomials import RelaxedProblem
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

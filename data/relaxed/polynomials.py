@@ -1,7 +1,14 @@
-"""Polynomials of one variable: their exact relaxed smoothness, and EPISODE's quartics."""
+"""Problems whose smoothness may grow with the gradient; polynomials, and EPISODE's quartics.
 
+A function h is (L0, L1)-smooth if |Hess h(x)| <= L0 + L1 |grad h(x)| for all x. The problems here
+have what the engine asks of a problem, no ridge, a starting point and, if wanted, gradient noise.
+The relaxed smoothness of polynomials of one variable is exact.
+"""
+
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -13,8 +20,34 @@ from certibit.data.errors import Refusal
 from certibit.data.files.own_data import own_numbers
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
-from certibit.data.problems.nonconvex_problem import start_at
-from certibit.data.relaxed.relaxed_problem import RelaxedProblem
+from certibit.data.problems.nonconvex_problem import NonconvexProblem, start_at
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RelaxedProblem(NonconvexProblem):
+    """Minimise f = (1/n) sum_i f_i with (L0, L1)-smooth f_i, perhaps not convex."""
+
+    @abstractmethod
+    def relaxed(self, L1: float | None = None) -> RelaxedConstants:
+        """Return the constants for a given L1, by default for that of the problem's family."""
+
+    @cached_property
+    def constants(self) -> RelaxedConstants:
+        """The constants for the natural L1."""
+        return self.relaxed()
+
+    def __repr__(self) -> str:
+        runs = max(getattr(self, name).shape[2] for name in self.per_run)
+        constants = (
+            f"{runs=}" if runs > 1 else f"L0={self.constants.L0:.4g}, L1={self.constants.L1:.4g}"
+        )
+        return f"{type(self).__name__}(n={self.n}, d={self.d}, {constants}, noise={self.noise})"
+
+    def _sigma(self) -> float:
+        return float(getattr(self.noise, "sigma", 0.0))
+
+    def _gap_at_start(self) -> float:
+        return float(array_namespace(self.x_0).max(self.gap(self.x_0)))
 
 
 def smallest_offset(coefficients: Sequence[float], L1: float) -> float:

@@ -21,8 +21,7 @@ from certibit.figures.looks import distinct_looks
 from certibit.solvers.network import Network, network_named
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.engine import Progress, simulate
 from certibit.solvers.runs.trace import MEASURES, Trace, require_measure
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob

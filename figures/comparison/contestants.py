@@ -7,15 +7,13 @@ from typing import Any, TypeAlias
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.state import batch
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.catalogue.from_file import find_card, read_settings
+from certibit.theory.catalogue.catalogue import card_of, find_card, read_settings
 from certibit.theory.setting import Setting
 
 Entry: TypeAlias = str | Method | tuple[str | Method, str | Compressor | None]

@@ -16,7 +16,7 @@ from certibit.data.errors import Refusal
 from certibit.data.files.manifest import CATALOGUE
 from certibit.data.problem import Constants
 from certibit.figures.locodl.panels import Curve, Figure, Panel
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method, WithProbability
 from certibit.theory.card import Card

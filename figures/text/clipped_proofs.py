@@ -10,7 +10,7 @@ from typing import Any
 from certibit.figures.text.tables import Rows, attributes, json_number
 from certibit.solvers.registry import extension
 from certibit.theory.certificates.largest_step import MOST_DOUBLINGS
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.verdict import FAILS
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 

@@ -1,15 +1,17 @@
-"""The interface of compressors: constants, random draws, messages."""
+"""The interface of compressors: constants, random draws, messages; and no compression."""
 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
+from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
+from certibit.solvers.compressors import wire
 from certibit.solvers.compressors.wire import Layout, Message, Shared
 
 _SINGLE, _TINY = 1e-5, 1e-30
@@ -227,3 +229,31 @@ def require_positive_integer(name: str, value: int, meaning: str) -> None:
     """Refuse a parameter of a compressor that is not 1, 2, 3, ..."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise Refusal(f"{name} has {meaning} {value!r}, which must be an integer of at least 1")
+
+
+@dataclass(frozen=True)
+class Identity(Compressor):
+    """C(x) = x, omega = 0, 32 d bits."""
+
+    @property
+    def name(self) -> str:
+        return "identity"
+
+    def omega(self, d: int) -> float:
+        return 0.0
+
+    @lru_cache(maxsize=64)  # noqa: B019  (all are equal)
+    def layout(self, d: int) -> wire.Layout:
+        return wire.Layout(((wire.Float32(), d),))
+
+    def uniforms(self, d: int) -> int:
+        return 0
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        return (x,)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        return message[0]
+
+    def variance(self, x: Array) -> Array:
+        return array_namespace(x).zeros_like(x[:, 0, :])

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors import wire
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Compressor, Identity
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, array_namespace
 from certibit.solvers.libraries import host, like
 from certibit.solvers.simulation.ledger import Ledger, Turn
-from certibit.solvers.simulation.philox import uniform_numbers
-from certibit.solvers.simulation.randomness import Streams, key
+from certibit.solvers.simulation.randomness import Streams, key, uniform_numbers
 
 _COINS = 64
 """Iterations whose coins are tossed at once."""

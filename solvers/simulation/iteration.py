@@ -16,9 +16,8 @@ from certibit.solvers.registry import registered
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Turn, ledger_of
-from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.oracle import Oracle, Tape
 from certibit.solvers.simulation.randomness import streams_of
-from certibit.solvers.simulation.tape import Tape
 from certibit.solvers.state import Dataclass, copied, each, merge, narrow, take
 
 

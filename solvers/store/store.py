@@ -18,8 +18,7 @@ from certibit.data.own.description import state
 from certibit.data.problem import Problem
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.checkpoint import Checkpoint
-from certibit.solvers.runs.engine import simulate, specification, versions
-from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.engine import Progress, simulate, specification, versions
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.program_text import (

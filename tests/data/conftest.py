@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import Dataset
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.losses import LeastSquares, Multinomial, Poisson
 from certibit.data.problems.linear_model import LinearModel, MultinomialRegression

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from certibit import LogisticRegression, Refusal
-from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import Dataset
 from certibit.data.files.splits import split
 from certibit.data.losses.logistic_loss import logistic_divergence
 from certibit.data.problems import rows

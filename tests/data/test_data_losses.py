@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from certibit import Logistic, Loss, Refusal, Tukey, Welsch, problem
-from certibit.data.losses.loss_selector import LOSSES, loss_named
-from certibit.data.losses.losses import Huber, LeastSquares, Multinomial, Poisson, SmoothedHinge
+from certibit.data.losses.losses import (
+    LOSSES,
+    Huber,
+    LeastSquares,
+    Multinomial,
+    Poisson,
+    SmoothedHinge,
+    loss_named,
+)
 
 
 @dataclass(frozen=True)

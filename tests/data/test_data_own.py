@@ -10,8 +10,7 @@ from sklearn.linear_model import LogisticRegression as Reference
 from sklearn.linear_model import PoissonRegressor, Ridge
 
 from certibit import LinearModel, Logistic, Quadratic, Refusal, heterogeneity, load, problem
-from certibit.data.files.dataset import Dataset
-from certibit.data.files.own_data import own_rows
+from certibit.data.files.own_data import Dataset, own_rows
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.problems.ridge_problem import mean_gradient
 from certibit.estimator import FederatedLogisticRegression

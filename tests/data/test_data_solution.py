@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from certibit.data.files.archive import save_arrays
-from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import Dataset
 from certibit.data.problems import solution
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.problems.ridge_problem import mean_gradient

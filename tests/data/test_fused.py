@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from certibit.data.passes.fused import FusedGradients, fused_gradients
 from certibit.data.problems.rows import dense, sparse
+from certibit.solvers.fast.fast_world import FusedGradients, fused_gradients
 
 SHAPES = [(3, 4, 6), (1, 5, 3), (7, 1, 9), (40, 3, 2)]
 RUNS = [1, 2, 3, 4, 5, 8, 9, 16, 17, 33]

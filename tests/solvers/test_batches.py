@@ -10,7 +10,7 @@ from certibit import EPISODE, Quadratic, Quartics, Refusal
 from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
-from certibit.solvers.simulation.tape import Tape
+from certibit.solvers.simulation.oracle import Tape
 
 LAWS = [Uniform(0.7), Rademacher(0.7), Ball(0.7)]
 

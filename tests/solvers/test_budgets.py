@@ -10,9 +10,9 @@ import scipy.sparse
 from worlds import simulate
 
 from certibit import GD, Budget, LoCoDL, LogisticRegression, Quadratic, Record, Refusal, compressor
-from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import Dataset
 from certibit.solvers.method import Every
-from certibit.solvers.runs import loop
+from certibit.solvers.runs import engine
 
 RAND_2, THREE = compressor("rand-k:2"), np.full((1, 1, 3), 0.1)
 SMALL, LOCODL = Quadratic.random(3, 5), LoCoDL(0.1, 0.3, 0.3, 0.5, 1.5)
@@ -168,7 +168,7 @@ class Memory:
 )
 def test_what_the_machine_cannot_hold_is_refused_before_the_run(monkeypatch, problem, seeds, told):
     monkeypatch.setattr("psutil.virtual_memory", Memory)
-    monkeypatch.setattr(loop, "simulated_world", None)
+    monkeypatch.setattr(engine, "simulated_world", None)
     with pytest.raises(Refusal, match=told):
         simulate(GD(0.01), problem, seeds=seeds, budget=Budget(rounds=1))
 

@@ -13,7 +13,7 @@ from certibit.data.files.archive import load_arrays, save_arrays
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.method import Method, Needs
 from certibit.solvers.runs import checkpoint as checkpoints
-from certibit.solvers.runs import engine, loop
+from certibit.solvers.runs import engine
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate
@@ -169,13 +169,13 @@ def unfinished(tmp_path, monkeypatch):
 
 def iterations(monkeypatch):
     """Return a list that grows by the number of each iteration that is done."""
-    done, advance = [], loop.advance
+    done, advance = [], engine.advance
 
     def counted(method, state, problem, channel, iteration):
         done.append(int(iteration.max()))
         return advance(method, state, problem, channel, iteration)
 
-    monkeypatch.setattr(loop, "advance", counted)
+    monkeypatch.setattr(engine, "advance", counted)
     return done
 
 

@@ -14,7 +14,7 @@ from certibit.data.quiet_machine import quiet_machine
 from certibit.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate
 from certibit.data.relaxed.shapes import Cosh, Well
 from certibit.solvers.clipping import unit
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.libraries import host
 from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
@@ -24,7 +24,7 @@ from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
 from certibit.solvers.methods.normalised_gd import NormalisedGD
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.simulation.tape import Tape
+from certibit.solvers.simulation.oracle import Tape
 from certibit.theory.catalogue.catalogue import CLIPPING
 
 ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)

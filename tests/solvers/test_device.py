@@ -1,4 +1,4 @@
-"""On a device: the same numbers as on the host, and nobody waits for it inside the loop.
+"""On a device: the same numbers as on the host, and nobody waits for it inside the engine.
 
 The device is that of the strict stand-in, whose arrays refuse to become arrays of numpy.
 """
@@ -19,11 +19,10 @@ from certibit import EPISODE, GD, Budget, Quartics, Record, Uniform, compressor,
 from certibit.data.noise import Ball, Rademacher
 from certibit.solvers import libraries, local_solve
 from certibit.solvers.device.device_runs import DeviceStreams
-from certibit.solvers.runs import engine, loop
-from certibit.solvers.simulation import philox
+from certibit.solvers.runs import engine
+from certibit.solvers.simulation import randomness
 from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.philox import uniform_numbers
-from certibit.solvers.simulation.randomness import generator, key
+from certibit.solvers.simulation.randomness import generator, key, uniform_numbers
 
 DEVICE = array_api_strict.Device("device1")
 EXACT = {"rtol": 1e-9, "atol": 1e-300}
@@ -69,7 +68,7 @@ def test_the_kernel_gives_the_same_numbers(tmp_path):
     program = f"""
     #define __umul64hi(a, b) ((unsigned long long)(((unsigned __int128)(a) * (b)) >> 64))
     double drawn(unsigned long long place, unsigned long long first, unsigned long long second)
-    {{ double number; {philox.KERNEL} return number; }}"""
+    {{ double number; {randomness.KERNEL} return number; }}"""
     (tmp_path / "kernel.c").write_text(program)
     library = tmp_path / "kernel.so"
     subprocess.run(
@@ -85,12 +84,12 @@ def test_the_kernel_gives_the_same_numbers(tmp_path):
 
 WHERE = {
     "an estimate": (engine, "require_memory_of_runs"),
-    "looks": (loop.Loop, "_look"),
+    "looks": (engine.Loop, "_look"),
     "keys": (DeviceStreams, "_begin"),
     "coins": (DeviceStreams, "turn"),
     "constants": (Channel, "_once"),
     "local work": (local_solve, "until_done"),
-    "the loop": (loop, "advance"),
+    "the loop": (engine, "advance"),
 }
 """What may move numbers, or wait for the device, innermost first; an estimate is on the host."""
 
@@ -126,7 +125,7 @@ def transfers(monkeypatch):
     strict = type(on_device(np.zeros(1)))
     for name in ("__bool__", "__int__", "__float__", "__index__"):
         monkeypatch.setattr(strict, name, counted(getattr(strict, name)))
-    monkeypatch.setattr(loop.Loop, "__init__", within("looks", loop.Loop.__init__))
+    monkeypatch.setattr(engine.Loop, "__init__", within("looks", engine.Loop.__init__))
     return found
 
 

@@ -15,7 +15,7 @@ from certibit.solvers.method import UNNAMED, Every
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance, simulated_world
-from certibit.solvers.simulation.tape import Tape
+from certibit.solvers.simulation.oracle import Tape
 from certibit.theory.checks.channel.walk import Wrapped, with_pace
 
 

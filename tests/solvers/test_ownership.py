@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
-from certibit.solvers.compressors.identity import Identity
-from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.compressors.base import Identity
+from certibit.solvers.simulation.channel import Channel, ownership_template
 from certibit.solvers.simulation.ledger import Ledger
-from certibit.solvers.simulation.ownership import ownership_template
 from certibit.theory.cards.compressed_scaffnew import dual_gain, primal_gain
 
 # (d, m, s), four with s d > m, two with s d = m, four with s d < m

@@ -8,7 +8,7 @@ import pytest
 
 from certibit import Budget, Experiment, Quadratic, Record, compare, compressor, parameters, problem
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.passages import Passages
+from certibit.solvers.runs.points import Passages
 
 PROBLEMS = {
     "quadratic": lambda: Quadratic.random(3, 6, mu=1.0, L=30.0),

@@ -6,10 +6,9 @@ import scipy.sparse
 
 from certibit import GD, Budget, Experiment, MiniBatch, Refusal, compressor, problem, run
 from certibit.data import batch_rows
-from certibit.data.passes.fused import FusedGradients
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.fast.fast_world import CompiledBatch, CompiledRows, received
+from certibit.solvers.fast.fast_world import CompiledBatch, CompiledRows, FusedGradients, received
 from certibit.solvers.registry import use_extensions
 from certibit.solvers.simulation.iteration import simulated_world, world_of_runs
 

@@ -10,7 +10,7 @@ import pytest
 
 from certibit import Budget, Experiment, Record, problem
 from certibit.solvers.authoring import Method, Needs, WithProbability, copies, mean
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.registry import use_extensions

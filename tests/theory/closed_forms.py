@@ -17,7 +17,7 @@ from certibit.theory.cards.diana import CoupledShifts
 from certibit.theory.cards.ef import Feedback
 from certibit.theory.cards.ef21 import TightErrorFeedback
 from certibit.theory.cards.locodl import Theorem31
-from certibit.theory.formulas.message_noise import unevenness
+from certibit.theory.formulas.coupling import unevenness
 from certibit.theory.proofs.symbolic_step import symbolic_step
 
 

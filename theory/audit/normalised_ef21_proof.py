@@ -25,7 +25,6 @@ import numpy as np
 
 from certibit.theory.audit.episode.lemmas import AUXILIARY
 from certibit.theory.audit.machinery.families import FAMILIES
-from certibit.theory.audit.machinery.nonnegative import Nonnegative, assume, positive
 from certibit.theory.audit.machinery.numbers import sign
 from certibit.theory.audit.machinery.polynomial import Polynomial
 from certibit.theory.audit.machinery.rounds import START, family_variables
@@ -37,6 +36,7 @@ from certibit.theory.audit.machinery.step import (
     Variable,
     WrittenProof,
 )
+from certibit.theory.audit.machinery.unknowns import Nonnegative, assume, positive
 from certibit.theory.formulas.episode_round import factor_A, factor_B
 
 REACH = "gamma <= C/L1"

@@ -8,8 +8,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import participants
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.theory.card import Card, Role, Tuning
-from certibit.theory.formulas.episode_round import factor_A, factor_B
-from certibit.theory.formulas.relaxed_constants import Relaxed
+from certibit.theory.formulas.episode_round import Relaxed, factor_A, factor_B
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, NormPromise, NormTheorem
 

@@ -5,7 +5,7 @@ import math
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from certibit.solvers.methods.scaffnew import Scaffnew, State
-from certibit.solvers.simulation.ownership import check_owners
+from certibit.solvers.simulation.channel import check_owners
 from certibit.theory.card import LOCAL_REALS, Card, Orders, Role
 from certibit.theory.cards.scaffnew import step_conditions
 from certibit.theory.formulas.gradient_step import gradient_step_factor

@@ -8,7 +8,7 @@ from certibit.solvers.method import Functions
 from certibit.solvers.methods.dasha_mvr import DASHAMVR, State
 from certibit.solvers.methods.gd import GD
 from certibit.theory.card import Card, Role, compressed_up
-from certibit.theory.formulas.message_noise import compression
+from certibit.theory.formulas.coupling import compression
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

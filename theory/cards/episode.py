@@ -17,8 +17,7 @@ from certibit.solvers.method import participants
 from certibit.solvers.methods.episode import EPISODE
 from certibit.theory.card import Card, Role, Tuning
 from certibit.theory.cards.clipped_sgd import relaxed
-from certibit.theory.formulas.episode_round import factor_A, factor_B
-from certibit.theory.formulas.relaxed_constants import Relaxed
+from certibit.theory.formulas.episode_round import Relaxed, factor_A, factor_B
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, NormPromise, NormTheorem
 

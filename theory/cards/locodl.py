@@ -7,9 +7,8 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.locodl import LoCoDL, State
 from certibit.theory.card import LOCAL_REALS, Card, Orders, Role, compressed_up
-from certibit.theory.formulas.coupling import Coupling, best_coupling
+from certibit.theory.formulas.coupling import Coupling, best_coupling, message_variances, unevenness
 from certibit.theory.formulas.gradient_step import gradient_step_factor
-from certibit.theory.formulas.message_noise import message_variances, unevenness
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

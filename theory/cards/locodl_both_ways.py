@@ -7,8 +7,8 @@ from certibit.solvers.method import Functions
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays, State
 from certibit.theory.card import Card, Orders, Role, compressed_up
+from certibit.theory.formulas.coupling import message_variances
 from certibit.theory.formulas.gradient_step import gradient_step_factor
-from certibit.theory.formulas.message_noise import message_variances
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -6,9 +6,8 @@ from typing import ClassVar
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
 from certibit.theory.card import Card, Role, compressed_up
 from certibit.theory.cards.clipped_sgd import limit
-from certibit.theory.formulas.episode_round import factor_A, factor_B
+from certibit.theory.formulas.episode_round import Relaxed, factor_A, factor_B
 from certibit.theory.formulas.error_feedback import error_root
-from certibit.theory.formulas.relaxed_constants import Relaxed
 from certibit.theory.theorem import Condition
 
 

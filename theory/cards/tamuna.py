@@ -5,7 +5,7 @@ from certibit.solvers.method import Functions
 from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from certibit.solvers.methods.scaffnew import Scaffnew, State
 from certibit.solvers.methods.tamuna import TAMUNA
-from certibit.solvers.simulation.ownership import check_owners
+from certibit.solvers.simulation.channel import check_owners
 from certibit.theory.card import Card, Role
 from certibit.theory.cards.compressed_scaffnew import (
     MASKED_ORDERS,

@@ -17,18 +17,16 @@ from certibit.solvers.compressors.selector import compressor as compressor_named
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method, require_positive
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.engine import Progress, simulate
 from certibit.solvers.runs.points import Callback, RecordedPotential
 from certibit.solvers.runs.trace import MEASURES, Trace, require_no_negative_gap
 from certibit.solvers.simulation.experiment import Experiment, fitted_view, is_convex
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.catalogue.from_file import find_card
-from certibit.theory.outside_theorem import OutsideTheoremWarning
+from certibit.theory.catalogue.catalogue import card_of, find_card
 from certibit.theory.potential import Potential, value
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import EXACT, Theorem
+from certibit.theory.verdict import OutsideTheoremWarning
 from certibit.theory.worlds.fixed_points import fixed_point
 
 _SOLVED = 1e-30

@@ -29,7 +29,6 @@ from certibit.theory.certificates.forms import (
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
-from certibit.theory.proofs.descent import Descent
 from certibit.theory.proofs.programme.descent_programme import CLOSE as SOLVED
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.programme.factor_programme import NO_FACTOR
@@ -39,6 +38,7 @@ from certibit.theory.proofs.rational_step import RationalStep, combination
 from certibit.theory.proofs.start import (
     NO_GROWTH,
     PSI,
+    Descent,
     Measure,
     MeasureName,
     factor_step,

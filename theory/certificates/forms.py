@@ -11,7 +11,6 @@ from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.descent import Descent
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.programme.factor_programme import NO_FACTOR, FactorProgramme
 from certibit.theory.proofs.rational_algebra import ZERO
@@ -19,6 +18,7 @@ from certibit.theory.proofs.rational_step import RationalStep, combination
 from certibit.theory.proofs.start import (
     NO_GROWTH,
     PSI,
+    Descent,
     Measure,
     MeasureName,
     movement,

@@ -8,9 +8,8 @@ from typing import Any
 from certibit.data.errors import Refusal
 from certibit.data.numbers import require_possible_kappa
 from certibit.data.quiet_machine import one_thread
-from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension

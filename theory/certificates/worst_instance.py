@@ -23,9 +23,8 @@ import scipy
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK, rand_k_of
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
@@ -43,12 +42,12 @@ from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
-from certibit.theory.worlds.numbers.worst_states import WorstContraction, worst_state
 from certibit.theory.worlds.opaque.exact_numbers import rational, rationals
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.probing import OneStep, one_step
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
+from certibit.theory.worlds.worst_states import WorstContraction, worst_state
 
 CLOSE, SMALL = 1e-16, 1e-11
 """Relative distance of the decrease to its bound at the dual point that is drawn, and relative size

@@ -17,7 +17,7 @@ from flint import arb, fmpq, fmpq_mat
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, RatioProgramme, value_of
-from certibit.theory.cones.direction_equations import Floats
+from certibit.theory.cones.double_doubles import Floats
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme

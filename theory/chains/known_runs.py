@@ -29,8 +29,7 @@ from certibit.solvers.methods.nesterov import Nesterov
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
-from certibit.theory.proofs.positivity import Span, positive_by_signs
-from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
+from certibit.theory.proofs.positivity import VARIABLE, RationalFunction, Span, positive_by_signs
 from certibit.theory.theorem import RunPromise
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from certibit.theory.worlds.opaque.exact_numbers import rational

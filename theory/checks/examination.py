@@ -27,8 +27,7 @@ from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
 from certibit.theory.checks.channel.accounts import accounts
-from certibit.theory.checks.channel.unsent import unsent
-from certibit.theory.checks.channel.untold import untold
+from certibit.theory.checks.channel.knowledge import unsent, untold
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.along_a_run import (
     noise_at_the_solution,
@@ -50,11 +49,11 @@ from certibit.theory.checks.method.conduct import (
     rests_at_the_solution_only,
     rests_without_gradients,
     schedule,
+    solves_in_time,
     stays_at_solution,
 )
 from certibit.theory.checks.method.one_step import worst_like
 from certibit.theory.checks.method.promise import accuracy_constant
-from certibit.theory.checks.method.solves_in_time import solves_in_time
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.checks.problem.problems import problem_checks

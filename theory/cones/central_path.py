@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
     BITS,
     ConeProgramme,
@@ -24,8 +23,8 @@ from certibit.theory.cones.cone_programme import (
     RatioProgramme,
     rational_of,
 )
-from certibit.theory.cones.direction_equations import DirectionEquations, Floats
-from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.double_doubles import DirectionEquations, Floats
+from certibit.theory.cones.surroundings import ConePoint, Surroundings
 from certibit.theory.cones.triangles import order_of, triangle, triangle_places
 
 MOST_STEPS = 150

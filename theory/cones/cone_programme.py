@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
-from certibit.theory.cones.direction_equations import Floats
-from certibit.theory.cones.double_doubles import Doubles
+from certibit.theory.cones.double_doubles import Doubles, Floats
 from certibit.theory.cones.triangles import order_of
 
 Number = Any

@@ -9,8 +9,7 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
-from certibit.theory.cones.direction_equations import Floats
-from certibit.theory.cones.double_doubles import Doubles
+from certibit.theory.cones.double_doubles import Doubles, Floats
 
 
 @lru_cache

@@ -22,10 +22,9 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.verdict import ContradictionError
-from certibit.theory.worlds.numbers.measured_moments import measured_moments
-from certibit.theory.worlds.numbers.worst_states import ErrorLaw
 from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
+from certibit.theory.worlds.worst_states import ErrorLaw, measured_moments
 
 APART, ROUNDED = 1e-5, 1e-10
 """Difference of two decreases that rounding does not explain: relative, and of factors."""

@@ -26,11 +26,10 @@ from certibit.theory.export.step_in_file import (
     written_vector,
 )
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.descent import Descent
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.proofs.start import NO_GROWTH, Start
+from certibit.theory.proofs.start import NO_GROWTH, Descent, Start
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
 from certibit.theory.worlds.symbolic.frames import same_point

@@ -7,7 +7,7 @@ Table entries are orders: no absolute constants.
 import math
 from dataclasses import dataclass
 
-from certibit.theory.formulas.relaxed_constants import Relaxed
+from certibit.theory.formulas.episode_round import Relaxed
 
 
 @dataclass(frozen=True)

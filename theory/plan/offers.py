@@ -9,8 +9,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.problem import StronglyConvexProblem
 from certibit.data.quiet_machine import quiet_machine
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.network import Network
 from certibit.solvers.registry import use_extensions

@@ -18,9 +18,8 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.trace import MEASURES, require_measure
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS, find_card
 from certibit.theory.catalogue.covered_run import measure_at_start, usual_measure
-from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.checks.examination import provable_descents
 from certibit.theory.checks.method.promise import promise
 from certibit.theory.checks.method.round_cost import round_cost

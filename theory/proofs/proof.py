@@ -10,11 +10,11 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential, Region
-from certibit.theory.proofs.descent import Descent
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.start import (
     NO_GROWTH,
     PSI,
+    Descent,
     Measure,
     Start,
     factor_step,
@@ -229,7 +229,7 @@ class Proof:
     def verify(self) -> bool:
         """Return whether the multipliers prove it, after the method was run on symbols anew.
 
-        See :meth:`~certibit.theory.proofs.descent.Descent.holds` for what is checked.
+        See :meth:`~certibit.theory.proofs.start.Descent.holds` for what is checked.
         """
         return self.holds_for(*self.step_and_start)
 

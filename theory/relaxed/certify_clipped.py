@@ -8,9 +8,8 @@ from typing import Literal
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.proofs.positivity import cuts_for
+from certibit.theory.proofs.positivity import RationalFunction, cuts_for
 from certibit.theory.proofs.rational_algebra import rounded_down
-from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.clipped_certificate import (
     ClippedCertificate,
     GrowthBound,

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from certibit.solvers.method import Method
-from certibit.theory.proofs.positivity import Span, holds_with_cuts
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction, Span, holds_with_cuts
 from certibit.theory.relaxed.growth_bounds import (
     LONGEST,
     Growth,

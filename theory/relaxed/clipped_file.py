@@ -16,7 +16,7 @@ from certibit.theory.export.rocq_words import (
     rocq_text,
 )
 from certibit.theory.export.step_in_file import sealed
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.relaxed.clipped_certificate import (
     ClippedCertificate,
     RegimeProof,

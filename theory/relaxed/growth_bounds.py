@@ -53,8 +53,8 @@ from functools import cached_property
 from math import factorial
 from typing import Any, Literal
 
+from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.proofs.rational_algebra import rounded_down
-from certibit.theory.proofs.rational_function import RationalFunction
 from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Every, ExactGradients, Method, Sample, slot_of
-from certibit.theory.proofs.positivity import Span
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction, Span
 from certibit.theory.relaxed.growth_bounds import exponential_above
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.relaxed.slope_parts import (

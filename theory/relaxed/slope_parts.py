@@ -11,8 +11,7 @@ from typing import Any
 
 from flint import fmpq_poly
 
-from certibit.theory.proofs.positivity import Span, cuts_for
-from certibit.theory.proofs.rational_function import VARIABLE, RationalFunction
+from certibit.theory.proofs.positivity import VARIABLE, RationalFunction, Span, cuts_for
 from certibit.theory.worlds.opaque.exact_numbers import Rational
 from certibit.theory.worlds.opaque.letters import refuse
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.relaxed.slope_parts import (
     NOT_A_STEP,
     SLOPE,

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
-from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import downward, upward
 from certibit.solvers.method import Method

@@ -22,8 +22,7 @@ from flint import fmpq
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import masked
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import (
     ExactGradients,
@@ -32,8 +31,8 @@ from certibit.solvers.method import (
     WithProbability,
     require_probability,
 )
+from certibit.solvers.simulation.channel import check_cohort, check_owners
 from certibit.solvers.simulation.iteration import theorem_step
-from certibit.solvers.simulation.ownership import check_cohort, check_owners
 from certibit.solvers.state import each
 from certibit.theory.worlds.opaque.clients import (
     ClientArray,

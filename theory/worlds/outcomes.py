@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, common_if, is_common, is_numpy
 from certibit.solvers.backend import masked
 from certibit.solvers.method import Every, Schedule, require_probability
-from certibit.solvers.simulation.ownership import check_cohort, ownership_template
+from certibit.solvers.simulation.channel import check_cohort, ownership_template
 from certibit.solvers.state import copy_of
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from certibit.cli.words.plain_options import JSON, print_json
 from certibit.data.files.manifest import NAMES as DATASETS
-from certibit.data.losses.loss_selector import LOSSES
+from certibit.data.losses.losses import LOSSES
 from certibit.data.terminal import for_terminal, paragraph
 from certibit.solvers.compressors.selector import NAMES as COMPRESSORS
 from certibit.solvers.compressors.selector import other_names

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from certibit.cli.words.plain_options import read_output
-from certibit.data.losses.loss_selector import LOSSES
+from certibit.data.losses.losses import LOSSES
 from certibit.data.problem import Problem
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.data.problems.ridge_problem import RidgeProblem
@@ -19,8 +19,8 @@ from certibit.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import require_weight
 from certibit.theory.card import Card
+from certibit.theory.catalogue.catalogue import find_card, read_settings
 from certibit.theory.catalogue.covered_run import usual_measure
-from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.setting import Setting
 
 _ACCURACY = 1e-6

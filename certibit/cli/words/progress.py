@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
-from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.engine import Progress
 
 
 @contextmanager

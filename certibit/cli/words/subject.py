@@ -12,7 +12,7 @@ from certibit.solvers.method import Method, require_positive
 from certibit.solvers.registry import extension
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
-from certibit.theory.catalogue.from_file import find_card, read_settings
+from certibit.theory.catalogue.catalogue import find_card, read_settings
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.function_class import FunctionClass

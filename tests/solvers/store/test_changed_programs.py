@@ -115,7 +115,7 @@ def test_another_version_is_another_trace(store, monkeypatch, owner, name, versi
 
 @pytest.mark.parametrize(
     ("changed", "counts"),
-    [("selection.py", True), ("logistic.py", True), ("tape.py", True), ("catalogue.py", False)],
+    [("selection.py", True), ("logistic.py", True), ("oracle.py", True), ("catalogue.py", False)],
 )
 def test_the_text_of_data_and_solvers_counts_whole(store, monkeypatch, changed, counts):
     def digest(file):

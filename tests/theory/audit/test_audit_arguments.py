@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from certibit.theory.audit.machinery.nonnegative import assume, positive, same, squared
 from certibit.theory.audit.machinery.polynomial import Polynomial
-from certibit.theory.audit.machinery.unknowns import NOISE, Joint
+from certibit.theory.audit.machinery.unknowns import NOISE, Joint, assume, positive, same, squared
 from certibit.theory.audit.machinery.verify import Auditor, hypotheses_of_proof
 from certibit.theory.audit.proofs import PROOFS
 from certibit.theory.verdict import Known

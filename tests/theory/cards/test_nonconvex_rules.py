@@ -14,8 +14,8 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.catalogue.covered_run import run
-from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.setting import Setting
+from certibit.theory.verdict import OutsideTheoremWarning
 
 NONCONVEX = problem("breast-cancer@9:nonconvex")
 CONVEX = problem("breast-cancer@9", kappa=100)

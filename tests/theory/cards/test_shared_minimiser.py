@@ -17,9 +17,9 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.potential import Squares
 from certibit.theory.setting import Setting
+from certibit.theory.verdict import OutsideTheoremWarning
 from certibit.theory.worlds.fixed_points import Rest, resting_state
 from certibit.theory.worlds.generic import Subject
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.simulation.experiment import Experiment

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 import scipy
 
-from certibit.theory.cones import direction_equations
+from certibit.theory.cones import double_doubles
 from certibit.theory.worlds import fixed_points, invariants
 
 
@@ -19,12 +19,12 @@ def other_last_bits(seed):
     def noisy(x):
         return x * (1 + size * rng.standard_normal(np.shape(x)))
 
-    start = direction_equations.DirectionEquations.__init__
+    start = double_doubles.DirectionEquations.__init__
 
     def begin(self, rows, slopes):
         start(self, noisy(rows), slopes)
 
-    with mock.patch.object(direction_equations.DirectionEquations, "__init__", begin):
+    with mock.patch.object(double_doubles.DirectionEquations, "__init__", begin):
         yield
 
 

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment

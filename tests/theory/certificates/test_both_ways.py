@@ -9,7 +9,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Needs, mean
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.methods.diana import DIANA
@@ -29,9 +29,9 @@ from certibit.theory.potential import value
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.linear_maps import LinearChannel, worst_case
-from certibit.theory.worlds.numbers.worst_states import WorstContraction
 from certibit.theory.worlds.outcomes import outcomes
 from certibit.theory.worlds.probing import one_step
+from certibit.theory.worlds.worst_states import WorstContraction
 
 CARD = METHODS["ef21p-diana"]
 THEOREM = CARD.theorems[0]

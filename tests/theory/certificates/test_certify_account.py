@@ -12,8 +12,7 @@ from certibit.data.errors import Refusal
 from certibit.figures.text.proofs import describe_optimum, describe_proof, optimum_summary
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.catalogue.from_file import find_card, read_settings
+from certibit.theory.catalogue.catalogue import METHODS, find_card, read_settings
 from certibit.theory.certificates import summary
 from certibit.theory.certificates.largest_step import largest_step, limits
 from certibit.theory.certificates.search import certified_cost, objective_value, optimise

@@ -24,7 +24,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.fixed_points import resting_state
 from certibit.theory.worlds.generic import Subject
 from certibit.theory.worlds.invariants import relations
-from certibit.theory.worlds.numbers.worst_states import worst_state
+from certibit.theory.worlds.worst_states import worst_state
 
 FIXED = [name for name, card in METHODS.items() if card.about("potential") and card.rules]
 QUICK = ["diana", "ef21p-diana", "marina"]

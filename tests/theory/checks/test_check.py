@@ -10,8 +10,7 @@ from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.figures.text.examinations import _TELLING
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.catalogue.from_file import card_from_file, read_settings
+from certibit.theory.catalogue.catalogue import METHODS, card_from_file, read_settings
 from certibit.theory.setting import Setting
 
 OWN = """

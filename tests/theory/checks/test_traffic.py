@@ -10,7 +10,7 @@ from certibit.solvers.authoring import Method, Needs, copies, mean, where
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.checks.channel.unsent import unsent
+from certibit.theory.checks.channel.knowledge import unsent
 
 
 @dataclass(frozen=True)

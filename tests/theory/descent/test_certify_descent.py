@@ -29,8 +29,8 @@ from certibit import (
     Squares,
     certify,
 )
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import rand_k_of
 from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import account

@@ -25,7 +25,7 @@ from certibit import (
 )
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.methods import compressed_gd, ef21, ef21_sgdm, ef_bv
 from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 

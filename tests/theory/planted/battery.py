@@ -20,10 +20,10 @@ from tool.own_cards import best_rule, made_by_its_name
 from tool.trace_checks import trace_checks
 
 from certibit.data.errors import Refusal
-from certibit.data.files.dataset import Dataset
+from certibit.data.files.own_data import Dataset
 from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
-from certibit.data.losses.robust_losses import Tukey, Welsch
+from certibit.data.losses.losses import Tukey, Welsch
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.problem import Problem
 from certibit.data.problems.logistic import LogisticRegression

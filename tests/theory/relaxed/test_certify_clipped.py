@@ -27,7 +27,7 @@ from certibit.solvers.authoring import Refusal, mean
 from certibit.solvers.clipping import norm
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import MAIN
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.relaxed.clipped_account import (
     attained_decrease,
     clipped_account,

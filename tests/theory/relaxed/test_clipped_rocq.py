@@ -10,7 +10,7 @@ from kernel import COMMAND, KERNEL, refusal
 
 from certibit import CELGC, EPISODE, RelaxedFunctions, certify_clipped
 from certibit.cli import main
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.relaxed.clipped_file import _rocq_ratio, rocq_decrease
 from certibit.theory.relaxed.slope_parts import SLOPE
 

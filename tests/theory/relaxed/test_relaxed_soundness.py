@@ -29,8 +29,7 @@ from certibit.data.relaxed.shapes import (
 )
 from certibit.solvers.authoring import Refusal, mean, where
 from certibit.solvers.clipping import ModelState, norm, unit
-from certibit.theory.proofs.positivity import Span, cuts_for, holds_with_cuts
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction, Span, cuts_for, holds_with_cuts
 from certibit.theory.relaxed.certify_clipped import PARTS
 from certibit.theory.relaxed.clipped_account import attained_decrease, clipped_account
 from certibit.theory.relaxed.clipped_certificate import GrowthBound

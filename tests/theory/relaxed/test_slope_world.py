@@ -8,7 +8,7 @@ import pytest
 
 from certibit import Refusal, RelaxedFunctions, certify_clipped, copies, masked, mean, where
 from certibit.solvers.clipping import ClippedMethod, ModelState, norm, unit
-from certibit.theory.proofs.rational_function import RationalFunction
+from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.relaxed.regimes import regimes
 from certibit.theory.relaxed.slope_parts import SLOPE
 from certibit.theory.worlds.opaque.exact_numbers import rational

@@ -12,8 +12,7 @@ from tool.masks import masks_counted
 from tool.on_device import device_as_host
 from tool.sizes import wire_at_every_size
 
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams

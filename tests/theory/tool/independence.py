@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.compressors.wire import Layout, Message
 from certibit.solvers.method import WithProbability

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, common_if
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams

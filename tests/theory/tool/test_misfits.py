@@ -21,8 +21,7 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import require_memory_of_runs
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import simulated_world
-from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.catalogue.from_file import card_from_file, read_settings
+from certibit.theory.catalogue.catalogue import CARDS, card_from_file, read_settings
 
 ROWS, CLASSES = np.random.default_rng(0).standard_normal((12, 3)), np.arange(12) % 3
 TWO = CLASSES % 2

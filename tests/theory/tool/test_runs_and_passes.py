@@ -4,7 +4,6 @@ import pytest
 from tool.compiled import compiled_as_plain
 from tool.resumed import goes_on
 
-from certibit.data.passes import fused
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.fast import fast_world
@@ -59,8 +58,8 @@ def test_compiled_passes_agree():
 
 
 def changed(name, change):
-    right = getattr(fused.FusedGradients, name)
-    return fused.FusedGradients, name, lambda self, *words: change(right(self, *words))
+    right = getattr(fast_world.FusedGradients, name)
+    return fast_world.FusedGradients, name, lambda self, *words: change(right(self, *words))
 
 
 @pytest.mark.parametrize(

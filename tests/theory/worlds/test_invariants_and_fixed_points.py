@@ -8,8 +8,8 @@ import pytest
 from unstated import formulas, quadratic, unstated
 
 from certibit import ADIANA, DIANA, TAMUNA, FiveGCSCC, FunctionClass, Method, certify, mean
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.libraries import host, transfer
 from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD

@@ -70,8 +70,8 @@ def W(x: Any) -> Any:  # noqa: N802
     return x - S(x)
 
 
-def together(quantities: list[Any]) -> Any:
-    """Return several sides of the same kind as one."""
+def as_one_side(quantities: list[Any]) -> Any:
+    """Return several sides of the same kind as one side."""
     return np.stack(quantities) if isinstance(quantities[0], np.ndarray) else tuple(quantities)
 
 

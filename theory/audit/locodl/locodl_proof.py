@@ -11,6 +11,7 @@ from typing import Any
 from certibit.theory.audit.locodl.iteration import (
     S,
     W,
+    as_one_side,
     before_rate,
     centre,
     everywhere,
@@ -23,7 +24,6 @@ from certibit.theory.audit.locodl.iteration import (
     server,
     square,
     step_contraction,
-    together,
     u_of_algorithm,
     u_square,
     x_of_algorithm,
@@ -31,9 +31,8 @@ from certibit.theory.audit.locodl.iteration import (
     x_square_sent,
 )
 from certibit.theory.audit.locodl.locodl_search import ITERATION
-from certibit.theory.audit.machinery.nonnegative import Nonnegative, squared
 from certibit.theory.audit.machinery.step import ProofStep, Values, WrittenProof
-from certibit.theory.audit.machinery.unknowns import Joint
+from certibit.theory.audit.machinery.unknowns import Joint, Nonnegative, squared
 
 Argument = Callable[[Values], Nonnegative]
 
@@ -204,8 +203,8 @@ PROOF = WrittenProof(
         step(
             "(17)",
             "the iteration's u_{t+1} = u + lambda(1 d-bar - d)",
-            lambda v: together(v.u_next),
-            lambda v: together(
+            lambda v: as_one_side(v.u_next),
+            lambda v: as_one_side(
                 [
                     v.u + v.lam * (everywhere(bar, d) - d)
                     for bar, d in zip(v.d_bar, v.d, strict=True)
@@ -217,15 +216,15 @@ PROOF = WrittenProof(
         step(
             "Alg. 1, 13-14",
             "lines 11 to 14 of the algorithm are the iteration (17) for x, y, u and v",
-            lambda v: together([*v.x_next, *v.u_next]),
-            lambda v: together([*x_of_algorithm(v), *u_of_algorithm(v)]),
+            lambda v: as_one_side([*v.x_next, *v.u_next]),
+            lambda v: as_one_side([*x_of_algorithm(v), *u_of_algorithm(v)]),
             "(19)",
             equality=True,
         ),
         step(
             "S u = 0",
             "S u_{t+1} = 0 if S u_t = 0",
-            lambda v: together([square(S(u)) for u in v.u_next]),
+            lambda v: as_one_side([square(S(u)) for u in v.u_next]),
             lambda v: 0 * v.mu,
             "(19)",
             equality=True,
@@ -233,8 +232,8 @@ PROOF = WrittenProof(
         step(
             "l. 479",
             "|u+ - u*|^2 = |u - u*|^2 + lam^2|d|^2 - lam^2|Sd|^2 - 2 lam<u - u*, d>",
-            lambda v: together([square(u - v.u_star) for u in v.u_next]),
-            lambda v: together(
+            lambda v: as_one_side([square(u - v.u_star) for u in v.u_next]),
+            lambda v: as_one_side(
                 [
                     square(v.e_u)
                     + v.lam**2 * (square(d) - square(S(d)))

@@ -24,10 +24,9 @@ from certibit.theory.audit.locodl.iteration import (
     square,
     step_contraction,
 )
-from certibit.theory.audit.machinery.nonnegative import assume, positive
 from certibit.theory.audit.machinery.polynomial import Polynomial
 from certibit.theory.audit.machinery.step import Space, Values, Variable
-from certibit.theory.audit.machinery.unknowns import NOISE, Expansion, Joint
+from certibit.theory.audit.machinery.unknowns import NOISE, Expansion, Joint, assume, positive
 
 SCALARS = ("n", "gamma", "mu", "L", "p", "chi", "rho", "omega_av", "s")
 

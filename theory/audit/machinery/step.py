@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 from certibit.data.errors import Refusal
-from certibit.theory.audit.machinery.nonnegative import Nonnegative
+from certibit.theory.audit.machinery.unknowns import Nonnegative
 
 
 class Severity(StrEnum):

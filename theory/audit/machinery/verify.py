@@ -20,10 +20,10 @@ from certibit.theory.audit.machinery.evaluate import (
     near,
     rationalised,
 )
-from certibit.theory.audit.machinery.nonnegative import same
 from certibit.theory.audit.machinery.numbers import text
 from certibit.theory.audit.machinery.polynomial import Outcome, Polynomial, at_most_zero
 from certibit.theory.audit.machinery.step import Amendment, Cell, ProofStep, Severity, Space, Values
+from certibit.theory.audit.machinery.unknowns import same
 from certibit.theory.verdict import FAILS, ONLY_IF, Known
 
 

@@ -22,7 +22,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import ContractionPromise, DescentPromise, RunPromise, Theorem
 from certibit.theory.verdict import ROUNDING, Verdict, searched
 from certibit.theory.worlds.linear_maps import worst_case
-from certibit.theory.worlds.linearity import linear_compressor
+from certibit.theory.worlds.units import linear_compressor
 
 FARTHEST = 2.0**13
 """A parameter that may grow or shrink by this factor has no boundary there."""

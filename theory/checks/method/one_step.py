@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.composition import Scaled
-from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.state import each, number_of_runs
@@ -29,8 +28,8 @@ from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
-from certibit.theory.worlds.linearity import linear_compressor
 from certibit.theory.worlds.probing import one_step
+from certibit.theory.worlds.units import linear_compressor
 
 TIGHT = 1e-6
 """A worst case within this relative distance of the promised factor counts as tight."""

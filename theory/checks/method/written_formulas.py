@@ -14,7 +14,7 @@ from dataclasses import fields, replace
 from itertools import product
 
 from certibit.data.errors import Refusal
-from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.base import Identity
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting

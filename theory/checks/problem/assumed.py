@@ -10,7 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.runs.passages import whole_gradient
+from certibit.solvers.runs.points import whole_gradient
 from certibit.theory.assumptions.assumption import Assumption
 from certibit.theory.checks.problem.gradients import sample_points
 from certibit.theory.verdict import Known, Verdict

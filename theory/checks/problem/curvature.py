@@ -16,7 +16,7 @@ from certibit.data.problem import (
 from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
-from certibit.solvers.runs.passages import whole_gradient
+from certibit.solvers.runs.points import whole_gradient
 from certibit.theory.checks.problem.gradients import (
     Function,
     Points,

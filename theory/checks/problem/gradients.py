@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.problem import Problem
-from certibit.solvers.runs.passages import whole_gradient
+from certibit.solvers.runs.points import whole_gradient
 from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 Points = NDArray[np.float64]

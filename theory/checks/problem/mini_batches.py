@@ -7,7 +7,7 @@ import numpy as np
 
 from certibit.data.mini_batch import MiniBatch, sampling_constants
 from certibit.data.problem import Problem
-from certibit.solvers.simulation.tape import Tape
+from certibit.solvers.simulation.oracle import Tape
 from certibit.theory.checks.problem.gradients import Points, sample_points
 from certibit.theory.verdict import Verdict, largest, searched
 

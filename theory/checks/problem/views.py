@@ -6,7 +6,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem, is_strongly_convex
-from certibit.solvers.runs.passages import whole_gradient
+from certibit.solvers.runs.points import whole_gradient
 from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9

@@ -14,7 +14,6 @@ from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import PathEnd, follow, strictly_inside
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, rational_of, value_of
 from certibit.theory.cones.triangles import upper
-from certibit.theory.proofs.descent import Descent
 from certibit.theory.proofs.programme.descent_coordinates import (
     LARGEST,
     DescentCoordinates,
@@ -28,6 +27,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.proofs.start import Descent
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-9

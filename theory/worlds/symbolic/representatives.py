@@ -21,7 +21,6 @@ from certibit.solvers.method import ExactGradients, Method, Slot
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
 from certibit.theory.worlds.generic import FEATURES
-from certibit.theory.worlds.linearity import OneStepSolves
 from certibit.theory.worlds.opaque.clients import (
     ClientArray,
     ClientMask,
@@ -32,6 +31,7 @@ from certibit.theory.worlds.opaque.clients import (
 from certibit.theory.worlds.opaque.exact_numbers import same_up_to_rounding
 from certibit.theory.worlds.opaque.letters import FEATURES as UNKNOWN
 from certibit.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds, starts
+from certibit.theory.worlds.units import OneStepSolves
 
 Reading = Callable[[Any, Any], list[Array]]
 """What is read of a state and functions."""

@@ -1,1 +1,0 @@
-"""One step on numbers alone, with which the results of symbols are compared."""
