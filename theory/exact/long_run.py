@@ -9,78 +9,22 @@ covers every solve that meets it; the solver of the method may be better.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
-
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.exact.second_moments import SecondMoments, spectral_radius
+from certibit.theory.exact.second_moments import SecondMoments
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
-from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
-from certibit.theory.worlds.worst_states import ErrorLaw, measured_moments
-
-APART, ROUNDED = 1e-5, 1e-10
-"""Difference of two decreases that rounding does not explain: relative, and of factors."""
-
 
 MOST_CLASSES = 4
 """With at most so many classes of clients all combinations of extreme curvatures are tried."""
 RESTS = (1.0, -1.0)
 """Residual gradients of local solves, beside 0, relative to the largest that is allowed."""
-
-
-def measured_factor(method: Method, extreme: ExtremeClass) -> float | None:
-    """Return the factor of second moments by the method's own step on numbers; None if it is none.
-
-    It is none where compressors share their randomness, and for more than a few clients.
-    """
-    if any(extreme.common):
-        return None
-    functions, needs = extreme.functions, method.needs
-    kinds = functions.kind_of_client
-    if needs.compressor == "contractive":
-        alphas = np.array([functions.contraction(kind) for kind in kinds])
-        shares = 1 + extreme.sign * (1 - alphas) ** 0.5
-        omegas = [0.0 if functions.bias is None else functions.kinds[k].omega for k in kinds]
-        laws = list(map(ErrorLaw, shares, omegas))
-    else:
-        laws = [ErrorLaw(1.0, functions.kinds[kind].omega) for kind in kinds]
-    down = ErrorLaw(1.0, functions.omega_down if needs.downlink == "unbiased" else 0.0)
-    if needs.downlink == "contractive":
-        down = ErrorLaw(1 + extreme.sign_down * (1 - functions.contraction(-1)) ** 0.5, 0.0)
-    curvatures = np.repeat(extreme.curvatures, extreme.counts).tolist()
-    with suppress(Refusal):
-        moments = measured_moments(method, functions.L, curvatures, extreme.ridge, laws, down)
-        return spectral_radius(moments)
-    return None
-
-
-def require_measured(method: Method, moments: SecondMoments) -> None:
-    """Hold the long run of symbols against that of numbers, which shares nothing with them.
-
-    Local solves that end by a criterion are as inexact as it allows in the one, and not in the
-    other: they are not compared.
-
-    Raises
-    ------
-    ContradictionError
-        If symbols decrease by more.
-    """
-    factor, measured = moments.factor, None
-    if not moments.solved:
-        measured = measured_factor(method, moments.extreme)
-    if measured is not None and measured > factor + APART * abs(1 - measured) + ROUNDED:
-        raise ContradictionError(
-            f"the long run of {method.name} on quadratics decreases by {1 - factor:.8g} in symbols "
-            f"and by {1 - measured:.8g} in numbers"
-        )
 
 
 def slowest_decrease(method: Method, functions: FunctionClass) -> float:
@@ -104,15 +48,12 @@ def limit_of_potentials(certificate: Proof) -> tuple[float, float] | None:
     The first is that of the part of the state that the Lyapunov function of the certificate
     contains: no Lyapunov function of as much of the state decreases by more. The second is
     :func:`slowest_decrease`; where it is smaller, the certificate says nothing of the rest of the
-    state. For a few clients each is also run on numbers, by
-    :func:`~certibit.theory.exact.long_run.measured_factor`.
+    state.
     """
     functions = certificate.functions
     psi = Reweighted(certificate.potential, certificate.weights)
     try:
         found = list(long_runs(certificate.method, functions))
-        for one in found:  # the slowest may be one in which no noise counts
-            require_measured(certificate.method, one)
         part = 1 - max(one.factor_of(one.form(psi, functions)) for one in found)
         return part, min(part, 1 - max(one.factor for one in found))
     except Refusal:
