@@ -17,9 +17,9 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 69_010,
-    "lines of tests": 46_650,
-    "public definitions": 1_355,
+    "lines of the rooms": 68_400,
+    "lines of tests": 46_380,
+    "public definitions": 1_350,
 }
 """What it has at most today: whoever adds deletes as much, and whoever deletes lowers it."""
 

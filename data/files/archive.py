@@ -98,7 +98,7 @@ def load_or_set_aside(
         return None
     except DamagedFileError as damage:
         try:
-            fate = f"set aside as {_set_aside(path).name}"
+            fate = f"set aside as {path.replace(path.with_name(f'{path.name}.damaged')).name}"
         except FileNotFoundError:  # another process was faster, and has told it
             return None
         except OSError as error:
@@ -109,23 +109,6 @@ def load_or_set_aside(
 
 def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest().encode()
-
-
-def _set_aside(path: Path) -> Path:
-    """Rename a file to ``<name>.damaged``, with a number behind it where that is taken."""
-    number = 1
-    while True:
-        aside = path.with_name(f"{path.name}.damaged" + (f"-{number}" if number > 1 else ""))
-        try:
-            aside.touch(exist_ok=False)  # the name is ours, then
-        except FileExistsError:
-            number += 1
-            continue
-        try:
-            return path.replace(aside)
-        except OSError:
-            aside.unlink()
-            raise
 
 
 _TAIL = '"sha256": "{}"}}\n'

@@ -1,16 +1,12 @@
 """The user's cache folder, and files that are written whole or not at all."""
 
 import os
-import platform
-import re
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from platformdirs import user_cache_dir
-
-_PART = re.compile(r"\.[0-9a-f]{32}\.(?P<process>\d{1,18})@(?P<machine>[^/]*)\.part")
 
 
 def cache_folder() -> Path:
@@ -21,9 +17,8 @@ def cache_folder() -> Path:
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file so that a reader sees all of it or none, making its folder where missing.
 
-    It is written under another name, ``<name>.<random>.<process>@<machine>.part``, and renamed.
-    Such files in the folder whose process was killed are removed. A device or a pipe, such as
-    ``/dev/stdout``, is written to and not replaced.
+    It is written under another name, ``<name>.<random>.part``, and renamed. A device or a pipe,
+    such as ``/dev/stdout``, is written to and not replaced.
 
     Parameters
     ----------
@@ -37,9 +32,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             write(device)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_left_over(path.parent)
-    writer = f"{os.getpid()}@{platform.node()}"
-    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.{writer}.part")
+    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:
         with temporary.open("xb") as file:
             write(file)
@@ -54,23 +47,3 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text and a final newline, whole or not at all."""
     write_atomically(path, lambda file: file.write(f"{text}\n".encode()))
-
-
-def _remove_left_over(folder: Path) -> None:
-    for file in folder.glob("*.part"):
-        writer = _PART.search(file.name)
-        if writer and writer["machine"] == platform.node() and not _lives(int(writer["process"])):
-            file.unlink(missing_ok=True)
-
-
-def _lives(process: int) -> bool:
-    """Whether a process of this machine lives; where this cannot be determined, yes."""
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(process, 0)  # sends nothing
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -7,9 +7,7 @@ import lzma
 import math
 import zlib
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy
@@ -17,22 +15,9 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 
-
-def _unpacked(decompressor: Callable[[], Any], data: bytes) -> bytes:
-    """Decompress all streams of a file; the modules of Python ignore what follows a sound one."""
-    texts = []
-    while data := data.lstrip(b"\0"):
-        stream = decompressor()
-        texts.append(stream.decompress(data))
-        if not stream.eof:
-            raise EOFError("it ends within a compressed stream")
-        data = stream.unused_data
-    return b"".join(texts)
-
-
 SUFFIXES: dict[str, Callable[[bytes], bytes]] = {
-    ".bz2": partial(_unpacked, bz2.BZ2Decompressor),
-    ".xz": partial(_unpacked, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)),
+    ".bz2": bz2.decompress,
+    ".xz": lzma.decompress,
     ".gz": gzip.decompress,
 }
 """How files with these endings are decompressed."""
@@ -50,7 +35,7 @@ def content(path: Path) -> bytes:
     """
     try:
         return SUFFIXES.get(path.suffix, bytes)(path.read_bytes())
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise Refusal(
             f"{path} cannot be read ({error or type(error).__name__}); fetch it again"
         ) from None

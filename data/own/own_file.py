@@ -4,21 +4,14 @@ import ast
 import inspect
 import os
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
 from traceback import walk_tb
 from types import ModuleType
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from certibit.data.errors import Refusal
 from certibit.data.own.own_modules import is_own_module, load_module
 
-_PATIENCE = 10.0
-"""Seconds after which the name of a running file is printed."""
-_PROCESS, _exit = os.getpid(), os._exit
 _SELECTOR = re.compile(r"(?P<file>.+\.py)(:(?P<name>\w+))?(:(?P<values>.+))?")
 T = TypeVar("T")
 
@@ -116,47 +109,18 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     Raises
     ------
     Refusal
-        If there is no such file or it cannot be run, or ends the process.
+        If there is no such file or it cannot be run.
     KeyboardInterrupt
-        With the name of the file, if it is interrupted; after some seconds its name is printed.
+        With the name of the file, if it is interrupted.
     """
     if not os.path.isfile(path):  # also where the name is too long for one
         raise Refusal(f"there is no file {path}; give the path of a file that defines {meaning}")
     try:
-        with _told_of(path):
-            return load_module(path)
+        return load_module(path)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(f"while {path} was run") from error
         raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-
-
-@contextmanager
-def _told_of(path: Path) -> Iterator[None]:
-    """Say which file it is that does not end, and refuse that it ends the process."""
-    text = f"certibit: {path} has been running for {_PATIENCE:g} s; Ctrl-C ends it"
-    timer = Timer(_PATIENCE, print, [text], {"file": sys.stderr, "flush": True})
-    timer.daemon = True
-    timer.start()
-    os._exit = _end
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def _end(status: int) -> NoReturn:
-    """End this process as ``os._exit``, which it replaces; refuse it if a user's file asks for it.
-
-    A process that a file has forked ends as it likes.
-    """
-    caller = sys._getframe(1)
-    if os.getpid() == _PROCESS and is_own_module(caller.f_globals.get("__name__", "")):
-        raise Refusal(
-            f"{caller.f_code.co_filename}, line {caller.f_lineno}, calls os._exit({status}), which "
-            "would end certibit without a word; raise an error instead"
-        )
-    _exit(status)
 
 
 def own_place(error: BaseException) -> str:

@@ -54,9 +54,6 @@ TOTAL = "total_bits"
 
 _MODEL = "x"
 
-_WHOLE = {"run", "iteration", "rounds", "busiest_bits", "synchronisations"}
-"""The columns of whole numbers."""
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -251,14 +248,13 @@ class Trace:
         """
         columns = load_arrays(Path(path))
         try:
-            specification, ending = _header(columns.pop("header", None))
+            header = json.loads(str(columns.pop("header")))
             x = columns.pop(_MODEL, None)
-            _require_model(x, specification, len(ending))
-            require_columns(columns, len(ending))
-            return cls(specification, columns, ending, x)
-        except Refusal as negative:
-            raise DamagedFileError(f"{path} is damaged ({negative})") from None
-        except (ValueError, RecursionError) as fault:
+            wrong = ", ".join(sorted(set(COLUMNS) ^ (set(columns) - set(MODELLED))))
+            if wrong:
+                raise ValueError(f"it does not have the columns of a trace; look at {wrong}")
+            return cls(header["specification"], columns, tuple(header["ending"]), x)
+        except (Refusal, ValueError, TypeError, KeyError) as fault:
             raise DamagedFileError(f"{path} is damaged ({fault})") from None
 
 
@@ -279,63 +275,12 @@ def require_measure(measure: str) -> None:
         raise Refusal(f"the measure {measure!r} is unknown; choose {' or '.join(MEASURES)}")
 
 
-def _header(written: Column | None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return specification and endings; ValueError unless they are those of a trace."""
-    header = json.loads(str(written))
-    require(isinstance(header, dict), "its header is no mapping")
-    specification, ending = header.get("specification"), header.get("ending")
-    require(isinstance(specification, dict), "it has no specification")
-    for part in ("problem", "method"):
-        described = specification.get(part)
-        named = isinstance(described, dict) and isinstance(described.get("name"), str)
-        require(named, f"it names no {part}")
-    require(isinstance(specification.get("compressor"), str), "it names no compressor")
-    seeds = specification.get("seeds")
-    require(_list_of(int, seeds), "it has no seeds")
-    require(_list_of(str, ending), "it has no endings")
-    require(len(ending) == len(seeds), f"it has {len(ending)} endings for {len(seeds)} seeds")
-    return specification, tuple(ending)
-
-
-def _require_model(x: Column | None, specification: Mapping[str, Any], runs: int) -> None:
-    """Raise ValueError unless the models are there if they were asked for, one a run."""
-    asked = bool(specification.get("keep_model"))
-    require(asked == (x is not None), "its models are not those that its header names")
-    if x is not None:
-        fits = x.dtype.kind == "f" and x.ndim == 3 and x.shape[::2] == (1, runs)
-        require(fits, f"it has not the models of {runs} runs")
-
-
 def _optional(module: str, package: str) -> Any:
     """Import what is not needed to run a method."""
     try:
         return import_module(module)
     except ImportError:
         raise Refusal(f"this needs {package}; install it: pip install {package}") from None
-
-
-def require_columns(columns: Mapping[str, Column], runs: int) -> None:
-    """Raise ValueError unless these are the columns of so many runs."""
-    wrong = ", ".join(sorted(set(COLUMNS) ^ (set(columns) - set(MODELLED))))
-    require(not wrong, f"it does not have the columns of a trace; look at {wrong}")
-    run = columns["run"]
-    for name, column in columns.items():
-        kind, meaning = ("i", "whole") if name in _WHOLE else ("f", "floating-point")
-        require(column.dtype.kind == kind, f"its column {name} has no {meaning} numbers")
-        require(column.shape == (run.size,), f"its column {name} has not {run.size} numbers")
-    ordered = bool((np.diff(run) >= 0).all())
-    whole = np.array_equal(np.unique(run), np.arange(runs))
-    require(ordered and whole, f"its rows are not those of {runs} runs, one after the other")
-
-
-def require(sound: bool, fault: str) -> None:
-    """Raise ValueError unless something holds."""
-    if not sound:
-        raise ValueError(fault)
-
-
-def _list_of(kind: type, values: object) -> bool:
-    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _range(values: Column) -> str:

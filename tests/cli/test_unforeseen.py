@@ -7,7 +7,6 @@ import pytest
 from command_lines import refusal
 
 from certibit.data.errors import Refusal
-from certibit.data.own import own_file
 from certibit.data.own.own_file import load_file
 
 PROBLEM = "quadratic:d=5@3"
@@ -17,10 +16,6 @@ PROBLEM = "quadratic:d=5@3"
     ("text", "sentence"),
     [
         ("class Stop(BaseException): pass\nraise Stop('enough')", "cannot be run: Stop: enough"),
-        (
-            "import os\nos._exit(3)",
-            r"cannot be run: Refusal: .*, line 2, calls os._exit\(3\)",
-        ),
         ("raise GeneratorExit", "cannot be run: GeneratorExit"),
     ],
 )
@@ -31,20 +26,11 @@ def test_a_file_that_ends_everything_is_named(text, sentence, tmp_path):
         load_file(file, "a method")
 
 
-def test_a_child_of_a_file_ends_as_it_likes(tmp_path):
-    file = tmp_path / "forks.py"
-    file.write_text("import os\nchild = os.fork()\nif not child: os._exit(7)\n"
-                    "ENDED = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])")  # fmt: skip
-    assert load_file(file, "a method").ENDED == 7
-
-
-def test_a_file_that_is_interrupted_or_takes_long_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(own_file, "_PATIENCE", 0.05)
+def test_a_file_that_is_interrupted_is_named(tmp_path):
     file = tmp_path / "slow.py"
-    file.write_text("import time\ntime.sleep(0.5)\nraise KeyboardInterrupt")
+    file.write_text("raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt, match=r"while .*slow\.py was run"):
         load_file(file, "a method")
-    assert f"{file} has been running for 0.05 s; Ctrl-C ends it" in capsys.readouterr().err
 
 
 def test_a_base_exception_of_a_method_is_told_in_a_sentence(tmp_path, capsys):
@@ -56,29 +42,13 @@ def test_a_base_exception_of_a_method_is_told_in_a_sentence(tmp_path, capsys):
     )
 
 
-ENDINGS = {
-    "import os; os._exit(0)": "line 14, calls os._exit(0), which would end certibit",
-    "from os import _exit; _exit(0)": "line 14, calls os._exit(0), which would end certibit",
-    "import sys; sys.exit(0)": "line 14); --debug shows where",
-}
-
-
-@pytest.mark.parametrize("line", ENDINGS)
 @pytest.mark.parametrize("command", ["run", "compare"])
-def test_a_step_that_ends_the_process_is_told_with_its_file(line, command, tmp_path, capsys):
+def test_a_step_that_ends_the_process_is_told_with_its_file(command, tmp_path, capsys):
     file = tmp_path / "own.py"
-    file.write_text(OWN.replace('raise Stop("enough")', line))
+    file.write_text(OWN.replace('raise Stop("enough")', "import sys; sys.exit(0)"))
     method = [f"{file}:Own", "--set", "gamma=0.01"] if command == "run" else [f"{file}[gamma=0.01]"]
     sentence = refusal(capsys, [command, PROBLEM, *method])
-    assert f"{file}, {ENDINGS[line]}" in sentence
-
-
-def test_others_end_the_process_as_they_like(tmp_path):
-    file = tmp_path / "own.py"
-    file.write_text("")
-    code = "import os, sys, pathlib; from certibit.data.own.own_file import load_file\n"
-    code += "load_file(pathlib.Path(sys.argv[1]), 'a method'); os._exit(7)"
-    assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == 7
+    assert f"{file}, line 14); --debug shows where" in sentence
 
 
 OWN = """

@@ -219,23 +219,9 @@ DAMAGES = {
     "flipped": flipped,
     "foreign": changed(header=np.array(json.dumps(["{}", 0]))),
     "headless": changed(header=None),
-    "no state": changed(**{"state.x": None}),
-    "fewer runs": changed(active=np.array([1])),
-    "a run too many": changed(active=np.array([0, 2])),
-    "runs of text": changed(active=np.array(["0", "1"])),
-    "no iteration": changed(iteration=np.array(1)),
-    "endings": changed(ending=np.array(["", "", ""])),
-    "rounds": changed(rounds=np.array([1.0, 2.0])),
-    "ledger": changed(**{"ledger.uplink_bits": np.array([1])}),
-    "rows": changed(**{"column.gap": np.array([1.0])}),
-    "state of text": changed(**{"state.x": np.full((1, 6, 2), "0")}),
-    "axes": changed(**{"state.x.axes": np.array([0, 0, 1])}),
-    "streams": changed(**{"stream.coin": np.array([-1, 0])}),
-    "a stream of one": changed(**{"stream.coin": np.array([1])}),
 }
 
 
-@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_or_foreign_file_is_named_and_the_run_begins_anew(
     unfinished, monkeypatch, damage
