@@ -48,7 +48,15 @@ def gradient_steps(
         The gradients (n, d, R) of the clients at their points.
     start : (n, d, R)
         Where the steps begin.
+    count : int
+        Number of steps, at least 0.
+
+    Raises
+    ------
+    Refusal
+        If the count is negative.
     """
+    _require_steps(count)
     shortened = getattr(problem, "gradient_steps", None)
     z = None if shortened is None else shortened(slope, start, active, step, count)
     if z is not None:
@@ -110,8 +118,9 @@ def minimise(
     Raises
     ------
     Refusal
-        If gradients are stochastic.
+        If gradients are stochastic, or the number of steps is negative.
     """
+    _require_steps(most)
     if getattr(problem, "always_new", False):
         raise Refusal(
             "local problems are solved up to an accuracy, which stochastic gradients do not show; "
@@ -144,6 +153,11 @@ def minimise(
         s, active = evaluate(replace(s, z=where(active, 0 * start, s.z)), active)
         s, _ = until_done(step, s, active, most)
     return s.z, s.change
+
+
+def _require_steps(count: int) -> None:
+    if count < 0:
+        raise Refusal(f"{count} local steps cannot be done; give a number of at least 0")
 
 
 def until_done(

@@ -191,6 +191,8 @@ class SlopeWorld:
         """Return what a choice of every client is, which has to be to clip its vector."""
         v, none = one.vector, Parts({}, {})
         unit = self._name(OwnUnit, v)
+        if not one.limit and plain == none and {*clipped.own} <= {unit} and not clipped.mean:
+            return clipped  # the direction of 0 is 0
         eta, gamma = plain.own.get(G, ZERO), clipped.own.get(unit, ZERO)
         right = (v.combined(eta, none, 0), Parts({unit: gamma}, {})) == (plain, clipped)
         if not (right and gamma == eta * one.limit and self.sign(eta) > 0):
@@ -200,6 +202,13 @@ class SlopeWorld:
         toward = gamma * (mean * 2 - most + tau) / (most + tau)
         name = self._name(Clipped, (plain, clipped), toward, gamma)
         return Parts({name: RationalFunction.of(1)}, {})
+
+    def divisor(self, x: Any) -> RationalFunction:
+        """Return a divisor, which is 0 nowhere on the interval."""
+        ratio = RationalFunction.of(x)
+        if not self.sign(ratio):
+            refuse(NOT_A_STEP, "divides by a norm that may be 0", "take unit(v)")
+        return ratio
 
     def constant(self, ratio: RationalFunction) -> Rational:
         """Return a ratio that is a number."""

@@ -53,9 +53,10 @@ class _Lazy(Opaque):
 
 @dataclass(frozen=True)
 class _LengthOf:
-    """The norm of a vector with noise."""
+    """The norm of a vector with noise; ``divides`` where it is another number if that is 0."""
 
     vector: Parts
+    divides: bool = False
 
 
 class SlopeVector(_Lazy):
@@ -106,7 +107,7 @@ class SlopeVector(_Lazy):
         def quotient() -> Parts:
             below, own = by(), self.value
             if not isinstance(below, _LengthOf):
-                return own.combined(1 / RationalFunction.of(below), Parts({}, {}), 0)
+                return own.combined(1 / self._world.divisor(below), Parts({}, {}), 0)
             if below.vector != own:
                 self._refuse("divides by the norm of another vector, which has noise")
             return self._world.turned(own)
@@ -140,11 +141,15 @@ class SlopeNumber(_Lazy):
     def __init__(self, world: SlopeWorld, make: Callable[[], Any]) -> None:
         self._world, self._make = world, make
 
-    def _op(self, other: Any, operate: Callable[[Any, Any], Any]) -> "SlopeNumber":
+    def _op(
+        self, other: Any, operate: Callable[[Any, Any], Any], times: bool = False
+    ) -> "SlopeNumber":
         by = _scalar(self, other)
 
         def calculated() -> RationalFunction:
             pair = self.value, by()
+            if any(isinstance(one, RationalFunction) and not one for one in pair) and times:
+                return ZERO
             if any(isinstance(one, _LengthOf) for one in pair):
                 self._refuse("calculates with the norm of a vector that has noise")
             return operate(*pair)
@@ -163,13 +168,13 @@ class SlopeNumber(_Lazy):
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, SlopeVector):
             return other * self
-        return self._op(other, lambda a, b: a * b)
+        return self._op(other, lambda a, b: a * b, times=True)
 
     def __truediv__(self, other: Any) -> "SlopeNumber":
-        return self._op(other, lambda a, b: a / b)
+        return self._op(other, lambda a, b: a / self._world.divisor(b))
 
     def __rtruediv__(self, other: Any) -> "SlopeNumber":
-        return self._op(other, lambda a, b: b / a)
+        return self._op(other, lambda a, b: b / self._world.divisor(a))
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -180,6 +185,8 @@ class SlopeNumber(_Lazy):
             mine, theirs = self.value, by()
             if isinstance(theirs, _LengthOf):
                 self._refuse("compares two norms of vectors that have noise")
+            if isinstance(mine, _LengthOf) and mine.divides:
+                self._refuse("compares a norm that is replaced where it is 0")
             if not isinstance(mine, _LengthOf):
                 found = sign * self._world.sign(RationalFunction.of(mine - theirs))
                 return found > 0 or (equal and not found)
@@ -205,7 +212,7 @@ def _noisy(world: SlopeWorld, v: Parts, limit: Any, sign: int, equal: bool) -> b
     radius = world.noise_radius(v)
     if G in v.own:
         limit = world.constant(RationalFunction.of(limit))
-        if limit <= 0:  # the direction of 0 is 0
+        if limit < 0 or (limit == 0 and equal == (sign > 0)):
             return sign > 0
         above = world.sign(world.largest_gradient() + radius - limit)
         if above < 0 or (above == 0 and equal == (sign < 0)):
@@ -319,7 +326,17 @@ class _Namespace:
 
             return SlopeVector(world, chosen, of_all)
         pair = _scalar(opaque, no), _scalar(opaque, yes)
-        return SlopeNumber(world, lambda: pair[mask.value]())  # noqa: PLW0108  (not yet known)
+
+        def number() -> Any:
+            if not isinstance(one := mask.value, PerClient):
+                return pair[one]()
+            other, length = pair if one.above else pair[::-1]
+            if one.limit or length() != _LengthOf(one.vector):
+                opaque._refuse("chooses a number by every client's own norm")
+            world.divisor(other())
+            return _LengthOf(one.vector, divides=True)
+
+        return SlopeNumber(world, number)
 
     @staticmethod
     def sum(x: SlopeVector, **options: Any) -> SlopeVector:

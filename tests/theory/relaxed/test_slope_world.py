@@ -125,7 +125,40 @@ def test_the_farthest_of_several_directions_counts(turned):
     assert far.turned == 2 * RationalFunction.of(0.2)
 
 
+UNLIKE = RelaxedFunctions(1.0, 1.0, n=2, kappa=1.0, rho=2.0)
+
+
+def removable(quotient):
+    """Return a step that climbs where a quotient, which is 1 elsewhere, is 0/0: at G = 1."""
+
+    def step(m, x, f, c):
+        d = m.clip(g := gradient(x, f))
+        return where(quotient(norm(g) - 1) > 0, d, -10 * d)
+
+    return step
+
+
+def replaced_at_zero(m, x, f, c):
+    """A client without a gradient has the length 5, which is above the threshold."""
+    v = f.grad(x)
+    length = norm(v)
+    far = where(length > 0, length, 5 + 0 * length) > m.tau
+    return mean(where(far, m.gamma * unit(v), m.eta * v))
+
+
 REFUSED = {
+    "clients without a gradient": (
+        lambda m, x, f, c: mean(where(norm(f.grad(x)) > 0, d := m.clip(gradient(x, f)), -9 * d)),
+        UNLIKE, "lets every client choose by its own norm"),
+    "a number of clients without a gradient": (
+        lambda m, x, f, c: where(norm(v := f.grad(x)) > 0, 1 + 0 * norm(v), 9) * gradient(x, f),
+        UNLIKE, "chooses a number by every client's own norm"),
+    "a norm that is replaced": (replaced_at_zero, UNLIKE, "a norm that is replaced where it is 0"),
+    "0/0 of numbers": (removable(lambda t: t / t), QUIET, "divides by a norm that may be 0"),
+    "0 times 1/0": (removable(lambda t: t * (1 / t)), QUIET, "divides by a norm that may be 0"),
+    "a vector times 0/0": (
+        lambda m, x, f, c: (t := norm(g := gradient(x, f)) - 1) * (g / t), QUIET,
+        "divides by a norm that may be 0"),
     "one client's gradient": (lambda m, x, f, c: mean(m.clip(f.grad(x))), QUIET,
                               "the norm of what depends on one client's gradient"),
     "a model of its own": (lambda m, x, f, c: masked(norm(x) > 1, gradient(x, f)), QUIET,
