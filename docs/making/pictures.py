@@ -1,11 +1,13 @@
-"""The pictures of README and papers page, each with its numbers inside: ``make pictures``.
+"""The pictures of README and papers page, and what these say of figures: ``make pictures``.
 
-The numbers are a text of the PNG file, so that a test can hold the pages against their pictures.
+The numbers are a text of the PNG files, so that a test can hold the pages against them.
 """
 
 import json
+import re
 import shutil
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,18 @@ import numpy as np
 from PIL import Image, PngImagePlugin
 
 from certibit.data.files.archive import read_record
-from certibit.figures.locodl.recipes import demonstration, paper_figure
-from certibit.figures.locodl.reproduction import reproduce
+from certibit.figures.locodl.claims import DEPENDS, bits_table, claim_groups
+from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
+from certibit.figures.locodl.reproduction import reproduce, reproduce_paper
 from certibit.figures.pool import Work
 from certibit.figures.text.tables import count_text, late_median
+from certibit.figures.text.verdicts import OWN, SUPPORTED
+from certibit.theory.verdict import FAILS, UNDECIDED
 
 DOCS = Path(__file__).resolve().parents[1]
-NUMBERS = "certibit"
-"""The name of the text in a picture."""
+NUMBERS, VERDICTS = "certibit", "certibit verdicts"
+"""The names of the texts in a picture."""
+FASTEST = "LoCoDL with rand-k and natural compression needs fewer bits"
 
 
 def numbers(record: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -52,23 +58,82 @@ def _median(costs: list[float | None]) -> str:
     return count_text(late_median(np.array(costs, dtype=float)))
 
 
-def stamped(picture: Path, record: Path, target: Path) -> None:
-    """Write a picture with the numbers of its record in it."""
+def verdicts(judgement: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return of every judged figure its table of bits, and panels, claims and verdicts."""
+    return [
+        {
+            "figure": figure["figure"],
+            "table": bits_table(figure),
+            "claims": [
+                {"panel": name, **{key: each[key] for key in ("claim", "outcome", "verdict")}}
+                for name, claims in claim_groups(figure)
+                for each in claims
+                if each["source"] != OWN.place
+            ],
+        }
+        for figure in judgement["figures"]
+    ]
+
+
+def blocks(figures: list[dict[str, Any]]) -> dict[str, str]:
+    """Write what README and papers page say of judged figures, by the name of the block."""
+    panels, claims = [], []
+    for figure in figures:
+        lines = [
+            f"**Figure {figure['figure'].split('-')[0].removeprefix('figure')}**, bits to 1e-5",
+            "",
+        ]
+        lines += [f"    {line}".rstrip() for line in figure["table"].splitlines()] + [""]
+        alike: dict[str, list[str]] = {}
+        for each in figure["claims"]:
+            panel = each["panel"].split(")")[0] + ")" if each["panel"][0] == "(" else "across"
+            alike.setdefault(f"{each['claim']}: *{each['verdict']}*", []).append(panel)
+        lines += [f"* {', '.join(names)}: {verdict}" for verdict, names in alike.items()]
+        panels.append("\n".join(lines))
+        claims += figure["claims"]
+    counts = Counter(each["outcome"] for each in claims)
+    fastest = Counter(each["outcome"] for each in claims if each["claim"].startswith(FASTEST))
+    return {
+        "figures": "\n\n".join(panels),
+        "claims": f"Of {len(claims)} claims about the ten panels of Figures 1 to 4, "
+        f"{counts[SUPPORTED]} are supported under every choice that the paper leaves open, "
+        f"{counts[DEPENDS]} depend on a choice, {counts[FAILS]} fail under every one, and "
+        f"{counts[UNDECIDED]} are undecided. That LoCoDL with rand-k and natural compression needs "
+        f"the fewest bits is supported in {fastest[SUPPORTED]} panels, depends on a choice in "
+        f"{fastest[DEPENDS]}, and fails in {fastest[FAILS]}.",
+    }
+
+
+def filled(page: str, texts: dict[str, str]) -> str:
+    """Return a page with its generated blocks written anew, each between two comments."""
+    for name, text in texts.items():
+        ends = rf"(<!-- {name}: make pictures -->\n).*?(\n<!-- end -->)"
+        page = re.sub(
+            ends, lambda found, text=text: found[1] + text + found[2], page, flags=re.DOTALL
+        )
+    return page
+
+
+def stamped(picture: Path, record: Path, target: Path, said: Any = None) -> None:
+    """Write a picture with the numbers of its record in it, and what is said of figures."""
     text = PngImagePlugin.PngInfo()
     text.add_text(NUMBERS, json.dumps(numbers(read_record(record))))
+    if said is not None:
+        text.add_text(VERDICTS, json.dumps(said))
     with Image.open(picture) as image:
         image.save(target, pnginfo=text, dpi=image.info.get("dpi"))
 
 
-def numbers_of(picture: Path) -> dict[str, dict[str, str]]:
-    """Return the numbers that a picture has in it."""
+def numbers_of(picture: Path, name: str = NUMBERS) -> Any:
+    """Return the numbers that a picture has in it, or what is said of figures."""
     with Image.open(picture) as image:
-        read: dict[str, dict[str, str]] = json.loads(image.info[NUMBERS])
-    return read
+        return json.loads(image.info[name])
 
 
 def main(results: Path) -> None:
     """Draw the pictures from what has been run; what is missing is run."""
+    reproduce_paper(FIGURES, Work(results), versions=["paper"])
+    said = verdicts(read_record(results / "verdicts.json"))
     paper = paper_figure(1, "paper")
     shown = {
         "demo": demonstration(),
@@ -77,7 +142,11 @@ def main(results: Path) -> None:
     for picture, figure in shown.items():
         reproduce([figure], Work(results))
         drawn = results / figure.name
-        stamped(drawn.with_suffix(".png"), drawn.with_suffix(".json"), DOCS / f"{picture}.png")
+        told = said if picture == "figure1" else None
+        png, record = drawn.with_suffix(".png"), drawn.with_suffix(".json")
+        stamped(png, record, DOCS / f"{picture}.png", told)
+    for page in (DOCS / "papers.md", DOCS.parent / "README.md"):
+        page.write_text(filled(page.read_text(encoding="utf-8"), blocks(said)), encoding="utf-8")
     shutil.copy(results / "episode" / "episode-figure3.png", DOCS)
 
 

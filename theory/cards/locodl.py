@@ -163,8 +163,9 @@ class CoupledLoCoDL(Theorem31):
     For 0 < gamma < 2/L, whatever rho and chi are: Psi = (1/gamma) (sum_i |x_i - x* - beta gamma
     (u_i - u_i*)|^2 + n |y - x* - beta gamma (v - v*)|^2) + gamma (C - beta^2) (sum_i |u_i - u_i*|^2
     + n |v - v*|^2), and tau, beta and C of :func:`best_coupling` with eta = p chi/(1 + 2 omega).
-    Proved by us, with 2 omega - omega_av, which is (2 - 1/n) omega for independent messages, in the
-    place of the 2 omega of Theorem 3.1.
+    For ProxSkip such a function was published by Hu and Huang, "Tighter Analysis for ProxSkip",
+    ICML 2023 (PMLR 202:13469). Proved by us for compressed messages, with 2 omega - omega_av, which
+    is (2 - 1/n) omega for independent ones, in the place of the 2 omega of Theorem 3.1.
     """
 
     title = "LoCoDL, coupled potential"

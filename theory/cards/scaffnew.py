@@ -66,11 +66,14 @@ class Sharper(_ControlVariates):
 
 
 class CoupledScaffnew(Theorem):
-    """Scaffnew for gamma < 2/L with models and control variates coupled: up to 1.6 times as fast.
+    """Scaffnew for gamma < 2/L with models and control variates coupled: at least as fast.
 
+    1.6 times at gamma = 1/L and p = 1/sqrt(kappa), equal with the rule ``best``, and more for rarer
+    rounds of shorter steps: 12.9 times at kappa = 100, p = 0.01, gamma = 0.1/L.
     Psi = sum_i |x_i - x* - beta gamma (h_i - h_i*)|^2 + gamma^2 (C - beta^2) sum_i |h_i - h_i*|^2
     with h_i* = grad f_i(x*), and tau, beta and C of :func:`best_coupling` with rho = 1, eta = p.
-    Proved by us.
+    A coupled Lyapunov function for ProxSkip was published by Hu and Huang, "Tighter Analysis for
+    ProxSkip", ICML 2023 (PMLR 202:13469). Proved by us with these constants.
     """
 
     method = Scaffnew

@@ -36,7 +36,7 @@ from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.orbits import checked_state
 
-ROOM = 8
+ROOM = 9
 """Most unknown vectors of one step."""
 
 ZERO, ONE = RationalFunction.of(0), RationalFunction.of(1)
@@ -140,7 +140,8 @@ class _Form:
 class _Step:
     """The world of one step: unknown vectors with rational functions of t as coefficients.
 
-    A vector is opaque, and has the rows (1, ROOM, 1) of its coefficients; the solution is 0.
+    A vector is opaque, and has the rows (1, ROOM, 1) of its coefficients; the solution is the first
+    unknown.
     """
 
     method: Method
@@ -149,7 +150,7 @@ class _Step:
     points: list[tuple[Array, Array]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.x_star = ClientArray(np.full((1, ROOM, 1), ZERO, dtype=object), _ONE_CLIENT)
+        self.x_star = ClientArray(self._unknown(), _ONE_CLIENT)
         world: Any = self
         if self.method.schedule != Every():
             raise Refusal(
@@ -158,11 +159,10 @@ class _Step:
             )
         with watched(self.method.name):
             rest = self.method.start(self.x_star, world, world)
-        self.points = []  # what a start evaluates is forgotten
-        self.used = 0
+        self.points, self.used = [], 1  # what a start evaluates is forgotten
         if not all(isinstance(getattr(rest, one.name), ClientArray) for one in fields(rest)):
             raise Refusal(f"a run of {self.method.name} keeps what is no vector of one client")
-        self.star = each(lambda x: self.x_star, rest)
+        self.star = rest
         self.state = each(lambda x: ClientArray(self._unknown(), _ONE_CLIENT), rest)
 
     def after(self) -> Any:
@@ -198,6 +198,8 @@ class _Step:
                 f"{self.method.name} asks some of the clients for gradients; runs of any length "
                 "are certified of methods in which all take part"
             )
+        if (rows_of(x, _ONE_CLIENT) == rows_of(self.x_star, _ONE_CLIENT)).all():
+            return x * 0
         return ClientArray(self.points[self.number(x)][1], _ONE_CLIENT)
 
     def send(self, v: ClientArray) -> ClientArray:
@@ -236,16 +238,15 @@ class _Step:
         away, bent = x - y, u - v
         matrix = (np.multiply.outer(v, away) + np.multiply.outer(away, v)) * Fraction(-1, 2)
         matrix = matrix + np.multiply.outer(bent, bent) * Fraction(-1, 2)
-        values = {
-            int(one.removeprefix("point ")): RationalFunction.of(sign)
-            for one, sign in zip(ends, (1, -1), strict=True)
-            if one != "solution"
-        }
-        return _Form(matrix, values)
+        left, right = (
+            _Form(0 * matrix, {int(one.removeprefix("point ")): ONE} if one != "solution" else {})
+            for one in ends
+        )
+        return _Form(matrix, left.less(right).values)
 
     def _end(self, name: str) -> tuple[Array, Array]:
         if name == "solution":
-            return np.full(ROOM, ZERO, dtype=object), np.full(ROOM, ZERO, dtype=object)
+            return rows_of(self.x_star, _ONE_CLIENT)[0, :, 0], np.full(ROOM, ZERO, dtype=object)
         number = name.removeprefix("point ")
         if not number.isdigit() or int(number) >= len(self.points):
             raise Refusal(f"{name!r} is no point; f is evaluated at {len(self.points)}, from 0")

@@ -6,6 +6,10 @@ gradient step, z <- z - gamma grad F(z) + gamma w, and with probability p a roun
 rho s from z and (eta/gamma) s from w up to noise, s being the disagreement of z. The noise of z is
 in consensus, that of w has no mean: they are orthogonal, with variances rho^2 a |s|^2 and
 (eta/gamma)^2 b |s|^2, with (a, b) as the noise of messages makes them.
+
+The first coupled Lyapunov function for ProxSkip is that of Hu and Huang, "Tighter Analysis for
+ProxSkip", ICML 2023 (PMLR 202:13469), who say that it extends to variants and that gamma = 1/L is
+too large for small p. The constants, the compressed messages and the search are ours.
 """
 
 from dataclasses import dataclass, replace

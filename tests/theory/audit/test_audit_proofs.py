@@ -5,7 +5,9 @@ verdict on the printed proof is, except where the test says why it must be so.
 """
 
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,6 +33,7 @@ from certibit.theory.cards.normalised_ef21 import NormalisedFeedback, normalised
 
 EPISODE, LOCODL, FEEDBACK = (PROOFS[name] for name in ("episode", "locodl", "normalised-ef21"))
 EFFORT = 0.15
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def verdict(proof, place):
@@ -305,3 +308,17 @@ def test_the_synthetic_problem_is_examined_for_large_h(place):
 def test_the_limit_of_the_synthetic_problem_is_proved(place):
     assert verdict(EPISODE, place).words == "holds"
     assert verdict(EPISODE.turned(place), place).verdict == "fails"
+
+
+@pytest.mark.long
+def test_pages_count_what_the_audit_of_episode_finds():
+    report = audit("episode", effort=EFFORT)
+    summary = " ".join(report.summary().split())
+    page = " ".join((ROOT / "docs" / "papers.md").read_text(encoding="utf-8").split())
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for number, words in re.findall(r"(\d+) (proved|hold at all|fail as printed)", summary)[:3]:
+        assert re.search(rf"\b{number} (are )?{words}", page), words
+        assert re.search(rf"\b{number} (are )?{words}", readme), words
+    for faults in re.findall(r"by \d+ distinct faults", summary):
+        assert faults in page
+    assert re.search(r"distinct faults: ([^;]*);", summary)[1] in page

@@ -13,6 +13,8 @@ from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.formulas import coupling
+from certibit.theory.formulas.coupling import best_coupling
+from certibit.theory.formulas.gradient_step import gradient_step_factor
 from certibit.theory.function_class import FunctionClass
 
 CASES = [
@@ -52,6 +54,15 @@ def test_what_it_gains_at_the_parameters_of_the_paper():
         1 - PUBLISHED["locodl"].rate(method, where)
     )
     assert gain == pytest.approx(1.77, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "p", "gain"), [(0.01, 0.1, 1.6), (0.001, 0.01, 12.9), (2 / 101, 20 / 101, 1.0)]
+)
+def test_what_it_gains_for_scaffnew_is_what_its_docstring_says(gamma, p, gain):
+    coupled = best_coupling(gamma, 100 * gamma, p, 1.0, p).decrease
+    sharper = 1 - max(gradient_step_factor(gamma, 1.0, 100.0), 1 - p**2)
+    assert coupled / sharper == pytest.approx(gain, rel=0.005)
 
 
 def test_no_relation_of_chi_and_rho_is_asked_for():

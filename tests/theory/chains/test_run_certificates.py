@@ -3,19 +3,24 @@
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from certibit import AGD, DIANA, GD, FunctionClass, Refusal, Squares, certify_run, certify_steps
 from certibit.data.arrays import Array
-from certibit.solvers.authoring import WithProbability, mean, where
+from certibit.solvers.authoring import Method, Needs, WithProbability, mean, where
+from certibit.solvers.clipping import ModelState
 from certibit.theory.chains.known_runs import (
     ACCELERATED,
     GRADIENT_DESCENT,
+    HALF,
     RunCertificate,
     gradient_descent,
 )
+from certibit.theory.potential import Gap
 from certibit.theory.quadratic_potential import AtModel
 
 KNOWN = [GRADIENT_DESCENT, gradient_descent(Fraction(2, 5)), ACCELERATED]
@@ -200,3 +205,53 @@ def test_an_attack_has_no_bound_on_whole_runs(method):
     """Each is gradient descent in the basis of the symbols, or but for what else it does."""
     with suppress(Refusal):
         assert not replace(GRADIENT_DESCENT, method=lambda t: method(gamma=1)).verify()
+
+
+@dataclass(frozen=True)
+class Half(Method):
+    """x+ = x/2, which goes to 0 wherever the solution is."""
+
+    name, needs = "half", Needs()
+
+    def start(self, x, problem, channel):
+        return ModelState(x)
+
+    def communicate(self, s, problem, channel):
+        return ModelState(s.x * HALF)
+
+
+@dataclass(frozen=True)
+class Growing:
+    """weight(t) (f(x) - f*)."""
+
+    weight: Any
+    t: Any
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Gap(self.weight(self.t), s.x),)
+
+
+FALSE = {
+    "a step that takes the solution for the origin": (
+        lambda t: Half(),
+        lambda t: t + 1,
+        {"point 0 to point 1": (1, HALF), "solution to point 1": (1, HALF),
+         "point 0 to solution": (0, HALF)},
+        (1, 1),
+    ),
+    "an inequality of a point with itself": (
+        lambda t: GD(5),
+        lambda t: (t + 1) ** 4,
+        {"point 0 to solution": (1, 4, 6, 4, 1), "point 1 to point 1": (16, 32, 24, 8, 1)},
+        (1, 4, 6, 4, 1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_what_is_false_is_not_proved(name):
+    method, weight, step, bound = FALSE[name]
+    first = {key: factors[:1] for key, factors in step.items()}
+    potential = partial(Growing, weight)
+    proof = RunCertificate(method, potential, bound, step, {}, potential(0), first)
+    assert not proof.verify()
