@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, NullLocator
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_atomically
 from certibit.figures.costs import BAND
+from certibit.solvers.runs.trace_plot import Canvas
 
 STYLE = Path(__file__).with_name("certibit.mplstyle")
 FORMATS = ("svg", "png")

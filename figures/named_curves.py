@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from certibit.figures.costs import CostCurve
 from certibit.figures.drawing import STYLE
 from certibit.figures.text.tables import short_cost
+from certibit.solvers.runs.trace_plot import Canvas
 
 _CURVES, _MARGINS, _ROW = 2.4, 0.9, 0.17
 """Inches: the height of the curves, what is above and below, a line of names."""

@@ -34,7 +34,7 @@ from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
 from certibit.solvers.total_bits import total_text
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
+    from certibit.solvers.runs.trace_plot import Canvas
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
@@ -19,6 +18,7 @@ from certibit.figures.looks import in_legend_order, method_label, method_look
 from certibit.figures.named_curves import MEASURE_LABELS, NamedPlot, named_canvas
 from certibit.figures.text.tables import accuracy_name, late_median, short_cost
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace_plot import Canvas
 
 K = TypeVar("K", bound=str | None)
 

@@ -20,7 +20,7 @@ from certibit.solvers.network import Network
 from certibit.solvers.total_bits import bits_name, require_weight, total_bits
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
+    from certibit.solvers.runs.trace_plot import Canvas
 
 Column = NDArray[Any]
 """One number per recorded point, whole or not."""

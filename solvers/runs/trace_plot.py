@@ -1,10 +1,31 @@
-"""Draws the runs of one trace."""
+"""Figures that papers and notebooks take, and the runs of one trace on one."""
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
+
+_TRUE_TYPE: Any = {"pdf.fonttype": 42, "ps.fonttype": 42}
+_DOTS = 110
+"""Of an inch, in a notebook."""
+
+
+class Canvas(Figure):
+    """A figure whose files have TrueType fonts, as publishers ask, and that a notebook shows."""
+
+    def savefig(self, fname: Any, *, transparent: bool | None = None, **options: Any) -> None:
+        """Write the figure to a file, as that of matplotlib does."""
+        with rc_context(_TRUE_TYPE):
+            super().savefig(fname, transparent=transparent, **options)
+
+    def _repr_png_(self) -> bytes:
+        picture = BytesIO()
+        self.savefig(picture, format="png", dpi=_DOTS)
+        return picture.getvalue()
 
 
 def draw_runs(

@@ -387,9 +387,26 @@ def test_the_table_for_latex_has_the_numbers_of_the_other(found):
     assert found.to_latex() == found.to_latex(TARGETS[-1])
 
 
-@pytest.mark.long
 def test_a_figure_is_written_as_pdf_without_a_date(found, tmp_path):
     one, two = (found.save(tmp_path / name).read_bytes() for name in ("one.pdf", "two.pdf"))
     assert one.startswith(b"%PDF")
     assert one == two
     assert b"CreationDate" not in one
+
+
+@pytest.mark.parametrize("made", ["saved", "of a comparison", "of a trace"])
+def test_fonts_of_a_pdf_are_those_that_publishers_take(found, tmp_path, made):
+    """TrueType, whose programs are /FontFile2; IEEE and ICML refuse those of Type 3."""
+    path = tmp_path / "figure.pdf"
+    if made == "saved":
+        found.save(path)
+    else:
+        (found if made == "of a comparison" else found.traces[0]).plot().savefig(path)
+    written = path.read_bytes()
+    assert b"/FontFile2" in written
+    assert b"/Type3" not in written
+
+
+def test_a_notebook_shows_what_is_drawn(found):
+    for drawn in (found.plot(), found.traces[0].plot()):
+        assert drawn._repr_png_().startswith(b"\x89PNG")
