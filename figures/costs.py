@@ -83,14 +83,15 @@ def _at(
 
 _COLUMNS = {
     "bits": "uplink_bits",
+    "busiest bits": "busiest_bits",
     "downlink bits": "downlink_bits",
     "rounds": "rounds",
     "gradients": "gradients",
     SECONDS: SECONDS,
 }
 QUANTITIES = (*(name for name in _COLUMNS if name != SECONDS), "total bits")
-"""Costs that are counted; total bits are bits + downlink * downlink bits. On a network there are
-modelled seconds, too."""
+"""Costs that are counted; busiest bits are those of the client who sends most, message by message,
+and total bits are bits + downlink * downlink bits. On a network there are modelled seconds, too."""
 _LEVELS = 200
 """Accuracies of a curve."""
 _NEVER = 1e300
@@ -156,6 +157,7 @@ def quantity_name(by: str, downlink: float, network: Network | None = None) -> s
     """Return the label of the axis of a quantity."""
     return {
         "bits": bits_name(0.0),
+        "busiest bits": "bits sent by the busiest client of every message",
         "downlink bits": "bits received per client",
         "rounds": "communication rounds",
         "gradients": "gradients evaluated per client",

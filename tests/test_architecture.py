@@ -253,7 +253,7 @@ def test_a_method_names_no_array_library(project):
 
 def test_a_method_needs_few_lines_of_the_core(project):
     """With all modules that it imports in turn; plain gradient descent once needed 4,495."""
-    assert heavy(project, "solvers.methods", 1575) == set()
+    assert heavy(project, "solvers.methods", 1600) == set()
 
 
 def test_a_method_has_the_length_of_an_algorithm_box(project):

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 class Comparison:
     """Costs of several methods on one problem to given accuracies; returned by :func:`compare`.
 
-    The argument ``by`` is the cost: "bits" (sent per client), "downlink bits" (received per
-    client), "rounds", "gradients" (per client) or "total bits" = bits + downlink * downlink bits.
+    The argument ``by`` is the cost: "bits" (sent per client), "busiest bits" (of the client who
+    sends most, message by message), "downlink bits" (received per client), "rounds", "gradients"
+    (per client) or "total bits" = bits + downlink * downlink bits.
     "seconds" are modelled on the network of the comparison.
 
     Attributes
@@ -311,6 +312,7 @@ _Ranked = tuple[Contestant, Trace]
 """A contestant and its runs."""
 
 _BAND = "10-90 %"
+_EQUAL = 1.001
 _LEAST = 12
 """Columns that a name is broken for; where there are fewer, a row is a block."""
 
@@ -327,7 +329,9 @@ def _ranking_cells(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a table: medians, and the band of what is _ranked by."""
     by = "total bits" if downlink else SECONDS if network else "bits"
-    columns = {"bits up": "bits", "down": "downlink bits"}
+    columns = {"bits up": "bits", "busiest": "busiest bits", "down": "downlink bits"}
+    if not any(_unequal(trace) for _, trace in pairs):
+        del columns["busiest"]
     columns |= {by.removesuffix(" bits"): by} if by != "bits" else {}
     columns |= {_BAND: by, "rounds": "rounds", "gradients": "gradients"}
     rows = []
@@ -339,6 +343,11 @@ def _ranking_cells(
         cells = [_cell(head, each) for head, each in spreads.items()]
         rows.append([contestant.name, *cells])
     return ["method", *columns], rows
+
+
+def _unequal(trace: Trace) -> bool:
+    """Whether some clients send more than others."""
+    return bool(np.any(trace.final("busiest_bits") > _EQUAL * trace.final("uplink_bits")))
 
 
 def _cell(head: str, costs: Spread) -> str:

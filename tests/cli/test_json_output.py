@@ -101,5 +101,6 @@ def test_every_key_of_json_is_documented(capsys, command):
     if "as for `run`" in rows:
         rows += page.split("| `run` |")[1].split("\n| `")[0]
     data = {"gamma", "S", "chi", "rho", "p", "omega", "1e-1", "1e-2", "1e-3", "top-k:2 of 9",
-            "bits", "downlink bits", "rounds", "gradients", "total bits"}  # fmt: skip
+            "bits", "busiest bits", "downlink bits", "rounds", "gradients",
+            "total bits"}  # fmt: skip
     assert {key for key in keys(found) - data if f"`{key}`" not in rows} == set()

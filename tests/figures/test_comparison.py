@@ -44,6 +44,7 @@ def plain(trace, target, by, weight):
                 cost = {
                     "bits": up, "downlink bits": down, "rounds": rows["rounds"][row],
                     "gradients": rows["gradients"][row], "total bits": up + weight * down,
+                    "busiest bits": rows["busiest_bits"][row],
                 }[by]  # fmt: skip
                 break
         costs.append(cost)
@@ -86,6 +87,19 @@ def disagreements(found):
             if ranks != sorted(ranks):
                 wrong.add(("order", rank))
     return wrong
+
+
+def test_the_busiest_client_has_a_column_where_it_sends_more():
+    """A cohort of 2 of 4 sends half of its messages in the mean; two owners of 4 send d/2."""
+    solved = Quadratic.random(4, 6, mu=1.0, L=20.0)
+    quick = {"target": 1e-2, "seeds": 1}
+    alike = compare(solved, ["gd", ("diana", "rand-k:1")], **quick)
+    assert " busiest " not in alike.table()
+    unlike = compare(solved, ["gd", "scaffold[m=2]", "compressed-scaffnew[s=2]"], **quick)
+    assert " busiest " in unlike.table()
+    for name, factor in {"gd": 1, "scaffold[m=2]": 2, "compressed-scaffnew[s=2]": 1}.items():
+        mean, busiest = (unlike.costs(by)[name] for by in ("bits", "busiest bits"))
+        assert busiest == pytest.approx(factor * mean)
 
 
 def test_all_numbers_are_those_of_the_traces(found):
