@@ -14,10 +14,11 @@ import scipy.sparse
 
 sys.path.append(str(Path(__file__).parents[1]))  # of `tool`, also for who runs a file alone
 
-from tool.choices import channel_checks
 from tool.compiled import compiled_as_plain
+from tool.independence import independent_choices
 from tool.own_cards import best_rule, made_by_its_name
-from tool.trace_checks import trace_checks
+from tool.replay import recorded
+from tool.sizes import wire_at_every_size
 
 from certibit.data.errors import Refusal
 from certibit.data.files.own_data import Dataset
@@ -41,6 +42,7 @@ from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.state import narrow
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
@@ -134,11 +136,11 @@ def parts(
             yield f"convex {number + 1}", partial(_of_convex, one, card, experiment, rule, seed)
         yield "best", lambda: filter(None, [best_rule(card, where)])
         yield "soundness", lambda: soundness(card, experiment, seed)
-        yield "traces", lambda: trace_checks(experiment, seed)
+        yield "traces", lambda: _of_runs(experiment, seed)
     yield "identities", lambda: (identities(card, problem, seed),)
     if sampling:
         yield "compressor", lambda: (*compressor_checks(used, 5, seed), made_by_its_name(used))
-        yield "channel", lambda: channel_checks(used, seed=seed)
+        yield "channel", lambda: (independent_choices(seed), wire_at_every_size(used, seed))
 
 
 def sampled(name: str, rule: str | None) -> tuple[Verdict, ...]:
@@ -155,6 +157,12 @@ def sampled(name: str, rule: str | None) -> tuple[Verdict, ...]:
     setting = Setting.of(card.method, problem, sent)
     method = card.at(setting, rule or card.default_rule(setting))
     return examine(card, Experiment.of(method, problem, sent), Budget()).verdicts
+
+
+def _of_runs(experiment: Experiment, seed: int) -> Iterator[Verdict]:
+    """Check what is recorded of a run, and compiled passes."""
+    yield recorded(experiment, seed)
+    yield from filter(None, [compiled_as_plain(narrow(experiment.problem, np.array([0])), seed)])
 
 
 def _as_written(card: Card, rule: str | None, experiment: Experiment) -> Iterator[Verdict]:
