@@ -11,11 +11,8 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 from replacements import Text, replacements
 
-SEED = 20
-"""Of the order of certibit's own faults."""
 NOT_CALLED = {"__repr__", "__str__"}
 SPEAKING = {"note", "advice", "strict", "dtype", "stacklevel", "encoding"}
 SKIPPED = (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Assert)
@@ -58,12 +55,6 @@ class Mutant:
 def name_of(file: str, function: str, patch: tuple[str, ...]) -> str:
     """Return the hash of what makes a mutant."""
     return hashlib.sha256(repr((file, function, patch)).encode()).hexdigest()[:10]
-
-
-def rank(mutant: Mutant) -> float:
-    """Return the place in a fixed random order, by a generator that the name seeds."""
-    digest = hashlib.sha256(mutant.name.encode()).digest()
-    return np.random.default_rng([SEED, *digest]).random()
 
 
 def mutants(file: str, text: str) -> list[Mutant]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import own_faults
 import pytest
 import user_faults
 from equivalents import FILE, equivalents
@@ -128,25 +127,3 @@ def test_every_argument_speaks_about_a_mutant_of_today():
     names = {mutant.name for file, text in texts.items() for mutant in mutants(file, text)}
     assert equivalents().keys() <= names
     assert all(row["argument"].strip() for row in rows)
-
-
-@pytest.mark.long
-def test_the_sample_of_faults_of_its_own_is_fixed_and_of_no_file_of_a_user():
-    few, more = own_faults.sample(ROOT, 5), own_faults.sample(ROOT, 20)
-    assert more[:5] == few
-    assert not any(m.file.startswith((*own_faults.OF_USERS, *own_faults.LEAVING)) for m in more)
-
-
-@pytest.mark.parametrize(
-    ("file", "test"),
-    [
-        ("theory/chains/chain.py", "tests/theory/chains/test_chains.py"),
-        ("figures/comparison/comparison_result.py", "tests/figures/test_comparison.py"),
-        ("data/problems/rows.py", "tests/data/test_rows.py"),
-    ],
-)
-def test_the_nearest_test_files_come_first(file, test):
-    found = own_faults.nearest(ROOT, file)
-    assert test in found[:4]
-    every = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
-    assert every - set(found) == {"tests/mutants/test_mutants.py"}

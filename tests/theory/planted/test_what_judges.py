@@ -4,17 +4,11 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
-import scipy.sparse
 from faults import BY_PART
 from planting import planted
 
-from certibit.data.problems.rows import dense, sparse
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.simulation.channel import Channel
-from certibit.solvers.simulation.ledger import Ledger
-from certibit.solvers.simulation.randomness import Streams
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
@@ -22,6 +16,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.opaque.exact_numbers import rational
+
 
 def multipliers_of_either_sign_prove_nothing():
     """A tiny negative multiplier of a form that is 0 does no other harm."""
