@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from workloads import Workload
-
 from certibit import METHODS, Every, Experiment, compressor
 from certibit.solvers.fast.fast_world import FastOracle
 from certibit.solvers.simulation.channel import Channel
@@ -55,10 +53,10 @@ def _fields(part: Any, kind: type) -> dict[str, Any]:
     return {field.name: getattr(part, field.name) for field in fields(kind)}
 
 
-def experiments(workload: Workload, problem: Any, runs: int) -> Iterator[tuple[str, Any]]:
+def experiments(problem: Any, runs: int) -> Iterator[tuple[str, Any]]:
     """Yield every method on a problem with its compressors, by name."""
     short = problem.n * problem.d * runs <= _LONG
-    for name in workload.methods or METHODS:
+    for name in METHODS:
         card = METHODS[name]
         sent = SENT[card.method.needs.compressor]
         for selector in (*sent, "natural") if name == "diana" and short else sent:

@@ -3,37 +3,27 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from bare import bare_gradients
-from iterations import DRAWN_AHEAD, Iterations, experiments
-from memory import peak_arrays
-from messages import compressors, message, vectors
+from iterations import Iterations, experiments
 from plain_loops import LOOPS, Clients
 from ratios import Ratio
 from timing import Action, Spread, compared
 from tricks import TRICKS, experiment_of
-from workloads import SPARSE, Workload
+from workloads import Workload
 
 GRADIENT = "Gradient, over the bare products and the sigmoid"
 ITERATION = "Iteration, over the bare products and the sigmoid"
-MESSAGE = "Message of every client, over a copy of the vectors"
 LOOP = "Iteration of one run, over that of a loop over the clients"
-MEMORY = "Peak of allocated memory, in arrays (n, d, R)"
 TRICK = "Time with a trick, over that without it"
 
 
 def measured(workload: Workload, problem: Any, seconds: float) -> Iterator[Ratio]:
     """Yield the ratios of a workload, each measured for about so many seconds."""
-    large = workload.problem == SPARSE
     for runs in workload.runs:
         yield from gradients_and_iterations(workload, problem, runs, seconds)
-    for runs in () if large else workload.at(5):
-        yield from messages(workload, problem, runs, seconds)
-    for runs in () if large else workload.at(1, 16):
+    for runs in workload.at(1, 16):
         yield from loops(workload, problem, runs, seconds)
-    for runs in workload.at(1 if large else 5):
-        for name, experiment in experiments(workload, problem, runs):
-            peak = peak_arrays(experiment, runs)
-            yield Ratio(MEMORY, workload.problem, runs, name, peak, peak, peak)
 
 
 def gradients_and_iterations(
@@ -46,21 +36,14 @@ def gradients_and_iterations(
         spread = compared(ways[other], ways[first], seconds)
         yield Ratio.of(GRADIENT, workload.problem, runs, f"bare by {other}, over {first}", spread)
         first = other if spread.value < 1 else first
-    bare, x = ways[first], vectors(problem, runs)
+    bare = ways[first]
+    x = np.random.default_rng(2).standard_normal((problem.n, problem.d, runs))
     spread = compared(lambda: problem.grad(x), bare, seconds)
     yield Ratio.of(GRADIENT, workload.problem, runs, "problem.grad", spread)
-    for name, experiment in experiments(workload, problem, runs):
+    for name, experiment in experiments(problem, runs):
         one = Iterations(experiment, runs)
         spread = compared(one, bare, seconds, one.period)
         yield Ratio.of(ITERATION, workload.problem, runs, name, spread)
-
-
-def messages(workload: Workload, problem: Any, runs: int, seconds: float) -> Iterator[Ratio]:
-    """Yield what compressors cost."""
-    v = vectors(problem, runs)
-    for chosen in compressors():
-        spread = compared(message(problem, chosen, v), v.copy, seconds, DRAWN_AHEAD)
-        yield Ratio.of(MESSAGE, workload.problem, runs, chosen.name, spread)
 
 
 def loops(workload: Workload, problem: Any, runs: int, seconds: float) -> Iterator[Ratio]:

@@ -4,11 +4,10 @@ import os
 import platform
 import subprocess
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from ratios import Ratio
 
@@ -56,23 +55,12 @@ class Record:
 
 
 def last(folder: Path) -> Record | None:
-    """Return the newest record of a folder; what cannot be read is told and set aside."""
+    """Return the newest record of a folder."""
     paths = sorted(folder.glob("*.json"))
-    then = "left out until make bench writes it again"
-    return load_or_set_aside(paths[-1], _read, then) if paths else None
-
-
-def _read(path: Path) -> Record:
-    content = read_record(path)
-    try:
-        ratios = [Ratio(**_of(Ratio, ratio)) for ratio in content["ratios"]]
-        return Record(**_of(Record, content) | {"ratios": ratios})
-    except (LookupError, TypeError) as fault:
-        raise DamagedFileError(f"{path} is damaged ({fault!r})") from None
-
-
-def _of(kind: type[Record | Ratio], values: dict[str, Any]) -> dict[str, Any]:
-    return {field.name: values[field.name] for field in fields(kind)}
+    if not paths:
+        return None
+    content = read_record(paths[-1])
+    return Record(**content | {"ratios": [Ratio(**ratio) for ratio in content["ratios"]]})
 
 
 def _hardware() -> dict[str, object]:

@@ -9,14 +9,12 @@ import pytest
 from bare import bare_gradients
 from bench import comparison, main
 from iterations import Iterations
-from measurements import GRADIENT, ITERATION, LOOP, MEMORY, MESSAGE, TRICK
-from memory import peak_arrays
+from measurements import GRADIENT, ITERATION, LOOP, TRICK
 from plain_loops import LOOPS, Clients
 from ratios import Ratio, slower, slower_throughout, tables
 from record import Record, last
 from timing import Spread, compared
 from tricks import TRICKS, experiment_of
-from workloads import sparse_problem
 
 import certibit
 from certibit import METHODS
@@ -53,23 +51,14 @@ def test_the_record_is_complete(record, folder):
     assert last(folder) == record
 
 
-def test_a_record_of_another_version_is_told_and_set_aside(tmp_path):
-    write_record(tmp_path / "1.json", {"date": "2026-01-01", "ratios": []})
-    with pytest.warns(
-        UserWarning, match=r"KeyError\('commit'\)\); it is set aside as 1\.json\.damaged"
-    ):
-        assert last(tmp_path) is None
-
-
 def test_every_subject_is_measured(record):
     assert all(0 < ratio.low <= ratio.value <= ratio.high for ratio in record.ratios)
     assert len({ratio.key for ratio in record.ratios}) == len(record.ratios)
     assert {ratio.runs for ratio in record.ratios} == {1, 16}
     subjects = {ratio.subject for ratio in record.ratios}
-    assert subjects == {GRADIENT, ITERATION, MESSAGE, LOOP, MEMORY, TRICK}
-    for subject in (ITERATION, MEMORY):
-        names = {ratio.name.split()[0] for ratio in record.ratios if ratio.subject == subject}
-        assert names == set(METHODS)
+    assert subjects == {GRADIENT, ITERATION, LOOP, TRICK}
+    names = {ratio.name.split()[0] for ratio in record.ratios if ratio.subject == ITERATION}
+    assert names == set(METHODS)
     assert {ratio.name for ratio in record.ratios if ratio.subject == TRICK} == set(TRICKS)
 
 
@@ -144,26 +133,3 @@ def test_the_plain_loop_is_the_method(small, name):
     for x in islice(LOOPS[name](Clients(experiment.problem, small.d), experiment.method), 10):
         one()
         np.testing.assert_allclose(one.method.model(one.state).ravel(), x, rtol=1e-10, atol=1e-13)
-
-
-def test_memory_is_counted_in_arrays(small, monkeypatch):
-    """An array more that the state keeps is one more."""
-    experiment = experiment_of(small, "gd")
-    before = peak_arrays(experiment, 64)
-    whole = Iterations.__init__
-
-    def start(self, experiment, runs):
-        self.kept = np.ones((experiment.n, experiment.d, runs))
-        whole(self, experiment, runs)
-
-    monkeypatch.setattr(Iterations, "__init__", start)
-    assert peak_arrays(experiment, 64) - before == pytest.approx(1, abs=0.1)
-
-
-def test_a_sparse_problem_is_made():
-    problem = sparse_problem(n=20, m=3, d=100, density=0.05)
-    x = np.random.default_rng(0).standard_normal((20, 100, 2))
-    expected = bare_gradients(problem, 2)
-    assert set(expected) == {"scipy", "BLAS"}
-    one, other = (problem.grad(x + t) for t in (0, 1e-3))
-    assert np.abs(one - other).max() <= 1.01e-3 * np.sqrt(100) * problem.constants.L
