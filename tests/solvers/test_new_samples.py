@@ -6,8 +6,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from comparisons import assert_same_columns
+from small_methods import DrawsUndeclared, Undeclared
 
-from certibit import CARDS, SCAFFOLD, SGD, Budget, MiniBatch, Refusal, Scaffnew, Setting, problem
+from certibit import CARDS, SCAFFOLD, Budget, MiniBatch, Refusal, Scaffnew, Setting, problem
 from certibit.data.noise import Rademacher, Uniform
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
@@ -168,21 +169,6 @@ class Late(Scaffnew):
 
     def communicate(self, s, problem, channel):
         return replace(super().communicate(s, problem, channel), h=s.h + 0 * problem.grad(s.x))
-
-
-@dataclass(frozen=True)
-class Undeclared(SGD):
-    """SGD whose needs do not say that it names samples."""
-
-    needs = replace(SGD.needs, samples=False)
-
-
-@dataclass(frozen=True)
-class DrawsUndeclared(Undeclared):
-    """The same with a sample that is drawn first."""
-
-    def communicate(self, s, problem, channel):
-        return type(s)(s.x - problem.grad(s.x, sample=problem.sample("own")).mean(axis=0)[None])
 
 
 @pytest.mark.parametrize("selector", [*PROBLEMS.values(), "quadratic:d=5@4"])

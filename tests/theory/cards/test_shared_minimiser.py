@@ -18,6 +18,8 @@ from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Squares
+from certibit.theory.outside_theorem import OutsideTheoremWarning
+from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.setting import Setting
 from certibit.theory.verdict import OutsideTheoremWarning
 from certibit.theory.worlds.fixed_points import Rest, resting_state
@@ -87,13 +89,6 @@ def test_compressed_gradients_of_two_clients_may_cancel():
     assert np.isnan(largest_step(CompressedGD, functions, 1.0))
 
 
-class Distance:
-    """The potential |x - x*|^2."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.x - star.x),)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("kappa", [4.0, 10.0, 100.0])
 def test_several_clients_are_certified_up_to_where_their_messages_may_cancel(kappa):
@@ -102,11 +97,11 @@ def test_several_clients_are_certified_up_to_where_their_messages_may_cancel(kap
     below, above = (
         FunctionClass(5, mu=1.0, L=kappa, alpha=1 - (factor * edge) ** 2) for factor in (0.99, 1.01)
     )
-    step = largest_step(CompressedGD, below, 1.0, accuracy=0.1, potential=Distance())
-    proved = certify(CompressedGD(step / 2), below, potential=Distance())
+    step = largest_step(CompressedGD, below, 1.0, accuracy=0.1, potential=AtModel("distance"))
+    proved = certify(CompressedGD(step / 2), below, potential=AtModel("distance"))
     assert proved.verify()
     assert proved.factor < 1
-    assert np.isnan(largest_step(CompressedGD, above, 1.0, potential=Distance()))
+    assert np.isnan(largest_step(CompressedGD, above, 1.0, potential=AtModel("distance")))
     # H e_1 = kappa^(1/2) (edge, +-(1 - edge^2)^(1/2)): half the difference of mu and L is turned.
     turned = np.sqrt(kappa * (1 - edge**2))
     along = kappa * edge / np.sqrt(kappa)

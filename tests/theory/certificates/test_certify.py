@@ -7,6 +7,7 @@ from time import process_time
 
 import numpy as np
 import pytest
+from small_methods import Psi
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
@@ -232,19 +233,12 @@ def test_families_that_are_none(arguments, sentence):
         FunctionClass(**arguments)
 
 
-class NoTerms:
-    """A potential that is nothing."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return ()
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         ({"weights": "loose"}, "weights = 'loose' is no choice; take 'fixed' or 'free'"),
         ({"potential": "seek"}, "potential = 'seek' is none; take 'search'"),
-        ({"potential": NoTerms()}, "without terms proves nothing"),
+        ({"potential": Psi(lambda *what: ())}, "without terms proves nothing"),
     ],
 )
 def test_what_is_no_potential_is_refused(options, told):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from small_states import Memory
+from small_methods import Memory
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.gradskip import GradSkip

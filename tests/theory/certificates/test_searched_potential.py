@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from small_methods import Psi
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Method, Needs, copies, mean
@@ -138,19 +139,13 @@ def test_no_direction_is_forgotten():
     assert values[-1] > 1e-6 * values[0]
 
 
-class DistanceAndShifts:
-    """|x - x*|^2 + sum_i |h_i - grad f_i(x*)|^2, with weights to be found."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return Squares(1.0, s.x - star.x), Squares(1.0, s.h - star.h)
-
-
 def test_a_potential_by_hand():
+    psi = Psi(lambda m, s, star, f, n: (Squares(1.0, s.x - star.x), Squares(1.0, s.h - star.h)))
     method, own, where = without_theorem(5, 10.0)
     published = METHODS["diana"].theorems[0]
     assert certify(own, where, potential=published).decrease == certify(method, where).decrease
-    free = certify(own, where, weights="free", potential=DistanceAndShifts())
-    fixed = certify(own, where, potential=DistanceAndShifts())
+    free = certify(own, where, weights="free", potential=psi)
+    fixed = certify(own, where, potential=psi)
     assert fixed.decrease < 0.9 * free.decrease
     assert free.decrease == pytest.approx(certify(method, where, weights="free").decrease, rel=1e-3)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
-from small_states import Model
+from small_methods import Model
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.backend import mean, total

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
-from small_states import Memory
+from small_methods import Memory
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Every, Method, Needs, copies, mean

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from small_states import Memory
+from small_methods import Memory
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Method, Needs, copies, mean, where

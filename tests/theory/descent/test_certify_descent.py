@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 from attack import largest_excess
+from small_methods import Psi
 
 from certibit import (
     CARDS,
@@ -57,11 +58,8 @@ def test_gradient_descent_has_its_tight_rate(gamma):
     assert proof.verify()
 
 
-class Distances:
-    """f - inf f + weight mean |g_i - grad f_i(x)|^2, with a weight that is not of a theorem."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return Gap(1.0, s.x), Squares(0.8171 / setting.n, s.g - problem.grad(s.x))
+DISTANCES = Psi(lambda m, s, star, f, n: (Gap(1.0, s.x), Squares(0.8171 / n, s.g - f.grad(s.x))))
+"""f - inf f + weight mean |g_i - grad f_i(x)|^2, with a weight that is not of a theorem."""
 
 
 @pytest.mark.long(keep=2)
@@ -70,7 +68,7 @@ class Distances:
 def test_ef21_at_the_step_of_its_theorem(n, L_tilde):
     functions = FunctionClass.nonconvex(n, L=1.0, L_tilde=L_tilde, alpha=0.5)
     method = EF21(0.2928932)
-    assert certify(method, functions, Distances()).c == pytest.approx(0.186283, abs=1e-6)
+    assert certify(method, functions, DISTANCES).c == pytest.approx(0.186283, abs=1e-6)
     assert certify(method, functions).c == pytest.approx(0.195241, abs=1e-6)
 
 

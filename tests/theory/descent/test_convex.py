@@ -3,12 +3,14 @@
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from attack import Quadratics, excess_at_start, largest_excess
+from small_methods import Psi
 
 from certibit import (
     AGD,
@@ -32,19 +34,10 @@ from certibit import (
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-8
 """Relative distance of a certified constant to the largest one."""
-
-
-class Distance:
-    """|x - x*|^2, times a number."""
-
-    def __init__(self, weight=1.0):
-        self.weight = weight
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(self.weight, s.x - star.x),)
 
 
 def of_gradient_descent(gamma):
@@ -60,7 +53,7 @@ def of_gradient_descent(gamma):
 @pytest.mark.parametrize("gamma", [0.3, 1.0, 1.5, 1.9])
 def test_gradient_descent_has_its_tight_constant(n, gamma):
     functions = FunctionClass(n, 0.0, 1.0)
-    proof = certify(GD(gamma), functions, Distance())
+    proof = certify(GD(gamma), functions, AtModel("distance"))
     assert proof.c == pytest.approx(of_gradient_descent(gamma), rel=CLOSE)
     assert proof.measure.name == "gap"
     assert proof.c <= proof.bound <= proof.c * (1 + CLOSE)
@@ -76,9 +69,13 @@ def test_no_form_that_begins_with_the_distance_is_better_for_gradient_descent():
     assert str(certify(GD(0.5), functions).potential) == "Psi = 1 |x|^2"
 
 
+def distance(weight, m, s, star, problem, n):
+    return (Squares(weight, s.x - star.x),)
+
+
 def test_the_scale_of_a_potential_does_not_matter():
     functions = FunctionClass(2, 0.0, 1.0)
-    once, thrice = (certify(GD(0.7), functions, Distance(w)) for w in (1.0, 3.0))
+    once, thrice = (certify(GD(0.7), functions, Psi(partial(distance, w))) for w in (1.0, 3.0))
     assert thrice.c == pytest.approx(once.c, rel=CLOSE)
     assert 3 * thrice.scale == pytest.approx(once.scale, rel=CLOSE)
     assert once.scale <= 1
@@ -157,7 +154,7 @@ def test_what_is_changed_is_no_proof():
 def test_stochastic_gradients_of_convex_functions(gamma, method):
     """|x+ - x*|^2 <= |x - x*|^2 - 2 gamma (f(x) - f*) + gamma^2 sigma^2/n for gamma <= 1/L."""
     functions = FunctionClass(5, 0.0, 1.0, noise=GradientNoise())
-    proof = certify(method(gamma), functions, Distance(), least=2 * gamma * (1 - 1e-9))
+    proof = certify(method(gamma), functions, AtModel("distance"), least=2 * gamma * (1 - 1e-9))
     assert proof.c == pytest.approx(2 * gamma, rel=1e-6)
     assert proof.e == pytest.approx(gamma**2 / 5, rel=1e-6)
     assert proof.verify()
@@ -177,17 +174,16 @@ class Lazy(DIANA):
         return replace(s, x=x, h=s.h + self.alpha * m, h_mean=s.h_mean + self.alpha * mean(m))
 
 
-class Estimates:
-    """|x - x*|^2 + (w/n) sum_i |h_i - h_i*|^2."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return Squares(1.0, s.x - star.x), Squares(0.1 / setting.n, s.h - star.h)
+ESTIMATES = Psi(
+    lambda m, s, star, f, n: (Squares(1.0, s.x - star.x), Squares(0.1 / n, s.h - star.h))
+)
+"""|x - x*|^2 + (w/n) sum_i |h_i - h_i*|^2."""
 
 
 @pytest.mark.parametrize("method", [DIANA(0.05, 0.2), Lazy(0.05, 0.2)])
 def test_gradients_at_a_start_are_bounded_by_the_distance(method):
     """At a start h_i = grad f_i(x): Psi <= (1 + w) |x - x*|^2 for L = 1, so c = 2 gamma/(1 + w)."""
-    proof = certify(method, FunctionClass(4, 0.0, 1.0, omega=1.0), Estimates())
+    proof = certify(method, FunctionClass(4, 0.0, 1.0, omega=1.0), ESTIMATES)
     assert proof.c == pytest.approx(0.1 / 1.1, rel=1e-6)
     assert proof.verify()
 
@@ -210,5 +206,5 @@ def test_misfits_are_refused():
         certify(many, FunctionClass(10**6, 0.0, 100.0, omega=99.0))
     with pytest.raises(Refusal, match="take relative = 0"):
         certify(GD(0.1), FunctionClass(3, 0.0, 1.0, noise=GradientNoise(0.5)))
-    kept = certify(GD(0.1), FunctionClass(3, 0.0, 1.0), Distance(), measure="potential")
+    kept = certify(GD(0.1), FunctionClass(3, 0.0, 1.0), AtModel("distance"), measure="potential")
     assert kept.c == pytest.approx(0.0, abs=1e-9)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from sampled_methods import TwoSteps
+from small_methods import TwoSteps
 
 from certibit import (
     CARDS,

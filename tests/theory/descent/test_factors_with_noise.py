@@ -1,13 +1,13 @@
 """Factors with stochastic gradients: E[Psi+] <= (1 - c) Psi + e sigma^2, attained and attacked."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 import pytest
 from attack import largest_excess
+from small_methods import ThreePoints
 
 from certibit import (
     CARDS,
@@ -17,21 +17,14 @@ from certibit import (
     FunctionClass,
     GradientNoise,
     Refusal,
-    Squares,
     certify,
 )
-from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.proofs import symbolic_step
+from certibit.theory.proofs import error_inequalities
+from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-8
-
-
-class Distance:
-    """|x - x*|^2."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.x - star.x),)
 
 
 def noisy(n, mu=0.1, **noise):
@@ -39,7 +32,7 @@ def noisy(n, mu=0.1, **noise):
 
 
 def factor(method, functions, potential=None, **options):
-    return certify(method, functions, potential or Distance(), "potential", **options)
+    return certify(method, functions, potential or AtModel("distance"), "potential", **options)
 
 
 @pytest.mark.parametrize("n", [1, 10, 1000])
@@ -113,19 +106,6 @@ def test_no_quadratic_breaks_a_factor(method, n):
     for A, least, most in ((0.5, -math.inf, 1e-9), (2.0, 1e-4, math.inf)):
         found = max(largest_excess(proof, h, change=(A * np.mean(h)) ** 0.5) for h in curvatures)
         assert least <= found <= most
-
-
-@dataclass(frozen=True)
-class ThreePoints(SGD):
-    """Take a sample at three points that depend on no sample."""
-
-    name: ClassVar[str] = "three-points"
-
-    def communicate(self, s, problem, channel):
-        xi, slope = problem.sample(0), mean(channel.send(problem.grad(s.x)))
-        points = (s.x, s.x - self.gamma * slope, s.x + self.gamma * slope)
-        found = sum(mean(channel.send(problem.grad(x, sample=xi))) for x in points) / 3
-        return type(s)(s.x - self.gamma * found)
 
 
 @pytest.mark.long

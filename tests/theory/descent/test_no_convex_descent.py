@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
+from small_methods import Psi
 
 from certibit import (
     EF21,
@@ -140,10 +141,9 @@ def test_gradient_descent_is_told_from_none():
 def test_forms_that_change_from_step_to_step_prove_bounds():
     """f(x_2) - f* <= 0.288 L |x_0 - x*|^2, where runs begin with the gradient at x_0."""
 
-    class Begin:
-        def lyapunov(self, m, s, star, setting, problem):
-            return Squares(1.0, s.x - star.x), Squares(1 / setting.n, s.g - problem.grad(s.x))
-
-    chain = certify_run([EF21(0.2928932)] * 2, FunctionClass(1, 0.0, 1.0, alpha=0.5), Begin())
+    begin = Psi(
+        lambda m, s, star, f, n: (Squares(1.0, s.x - star.x), Squares(1 / n, s.g - f.grad(s.x)))
+    )
+    chain = certify_run([EF21(0.2928932)] * 2, FunctionClass(1, 0.0, 1.0, alpha=0.5), begin)
     assert chain.verify()
     assert chain.factor == pytest.approx(0.28781, rel=1e-4)

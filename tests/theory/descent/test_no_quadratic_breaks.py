@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 from attack import largest_excess
-from sampled_methods import TwoSteps
+from small_methods import TwoSteps
 
 from certibit import (
     DASHA,

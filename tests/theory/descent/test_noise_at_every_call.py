@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 from attack import largest_excess
+from small_methods import DrawsUndeclared, Undeclared
 
 from certibit import (
     GD,
@@ -12,7 +13,6 @@ from certibit import (
     SGD,
     FiveGCSCC,
     FunctionClass,
-    Gap,
     GradientNoise,
     LocalSGD,
     Refusal,
@@ -21,6 +21,7 @@ from certibit import (
 from certibit.solvers.authoring import Method, Needs, copies, mean
 from certibit.solvers.local_solve import gradient_steps
 from certibit.theory.proofs import symbolic_step
+from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.symbolic import symbols
 
 CLOSE = 1e-8
@@ -28,13 +29,6 @@ CLOSE = 1e-8
 
 def noisy(n, **constants):
     return FunctionClass.nonconvex(n, L=1.0, noise=GradientNoise(), **constants)
-
-
-class Value:
-    """f - inf f alone."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Gap(1.0, s.x),)
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,7 @@ def test_two_calls_are_two_samples(n, a, b):
     """c = gamma (1 - gamma L/2) and e = (a^2 + b^2) L gamma^2/(2 n) for Psi = f - inf f."""
     gamma = 0.2
     c = gamma * (1 - gamma / 2)
-    proof = certify(TwoCalls(gamma, a, b), noisy(n), Value(), least=c * (1 - CLOSE))
+    proof = certify(TwoCalls(gamma, a, b), noisy(n), AtModel("gap"), least=c * (1 - CLOSE))
     assert proof.c == pytest.approx(c, rel=1e-7)
     assert proof.e == pytest.approx((a**2 + b**2) * gamma**2 / (2 * n), rel=1e-6)
     assert proof.verify()
@@ -73,10 +67,10 @@ def test_two_calls_as_one_sample_are_caught(monkeypatch):
         self.places.clear()
         return right(self, sent, law, beside)
 
-    proof = certify(method, noisy(1), Value(), least=0.17)
+    proof = certify(method, noisy(1), AtModel("gap"), least=0.17)
     assert max(largest_excess(proof, (h,)) for h in (-1.0, 0.4, 1.0)) <= 1e-9
     monkeypatch.setattr(symbols.MessageErrors, "unknown", again)
-    wrong = certify(method, noisy(1), Value(), least=0.17)
+    wrong = certify(method, noisy(1), AtModel("gap"), least=0.17)
     assert max(largest_excess(wrong, (h,)) for h in (-1.0, 0.4, 1.0)) > 0.1
 
 
@@ -124,36 +118,14 @@ class Twice(Method):
 def test_a_relation_that_noise_breaks_at_the_start_is_not_used(monkeypatch):
     """Every step keeps a = b, which holds at the start without noise only."""
     with pytest.raises(Refusal, match="no descent is proved"):
-        certify(Twice(0.1), noisy(1), Value())
+        certify(Twice(0.1), noisy(1), AtModel("gap"))
     monkeypatch.setattr(symbolic_step.Premises, "relations", (0,))
-    wrong = certify(Twice(0.1), noisy(1), Value())
+    wrong = certify(Twice(0.1), noisy(1), AtModel("gap"))
     assert wrong.c > 0
 
 
-@dataclass(frozen=True)
-class Undeclared(GD):
-    """A method that names a sample, and does not say so."""
-
-    name: ClassVar[str] = "undeclared"
-
-    def communicate(self, s, problem, channel):
-        gradient = mean(channel.send(problem.grad(s.x, sample=0)))
-        return type(s)(channel.broadcast(s.x - self.gamma * gradient))
-
-
-@dataclass(frozen=True)
-class Drawn(Undeclared):
-    """The same of a sample that it draws."""
-
-    name: ClassVar[str] = "drawn"
-
-    def communicate(self, s, problem, channel):
-        problem.sample(0)
-        return super().communicate(s, problem, channel)
-
-
 @pytest.mark.parametrize("noise", [None, GradientNoise()])
-@pytest.mark.parametrize("method", [Undeclared(0.1), Drawn(0.1)])
+@pytest.mark.parametrize("method", [Undeclared(0.1), DrawsUndeclared(0.1)])
 def test_a_sample_that_is_not_declared_is_refused(method, noise):
     with pytest.raises(Refusal, match="write samples=True in its Needs"):
         certify(method, replace(noisy(2), noise=noise))

@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import pytest
 from attack import largest_excess
-from sampled_methods import TwoSamples
+from small_methods import TwoSamples
 
 from certibit import (
     CARDS,
     EF21SGDM,
     SGD,
     FunctionClass,
-    Gap,
     GradientNoise,
     PolyakLojasiewicz,
     Refusal,
@@ -21,19 +20,13 @@ from certibit import (
     noise_frontier,
 )
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-8
 
 
 def growing(n, A):
     return FunctionClass.nonconvex(n, L=1.0, noise=GradientNoise(gap=A))
-
-
-class Value:
-    """f - inf f alone."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Gap(1.0, s.x),)
 
 
 def noisy(n, relative=0.0, **constants):
@@ -45,7 +38,7 @@ def noisy(n, relative=0.0, **constants):
 def test_sgd_has_its_known_constants(n, gamma):
     """c = gamma (1 - gamma L/2) and e = L gamma^2/(2 n) for Psi = f - inf f."""
     c = gamma * (1 - gamma / 2)
-    proof = certify(SGD(gamma), noisy(n), Value(), least=c * (1 - 1e-9))
+    proof = certify(SGD(gamma), noisy(n), AtModel("gap"), least=c * (1 - 1e-9))
     assert proof.c == pytest.approx(c, rel=CLOSE)
     assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
     assert proof.verify()
@@ -53,7 +46,7 @@ def test_sgd_has_its_known_constants(n, gamma):
 
 def test_two_samples_have_half_the_variance():
     c = 0.3 * (1 - 0.3 / 2)
-    proof = certify(TwoSamples(0.3), noisy(5), Value(), least=c * (1 - 1e-9))
+    proof = certify(TwoSamples(0.3), noisy(5), AtModel("gap"), least=c * (1 - 1e-9))
     assert proof.e == pytest.approx(0.3**2 / (4 * 5), rel=CLOSE)
 
 
@@ -74,10 +67,10 @@ def test_a_class_without_noise_has_no_frontier():
 def test_noise_that_grows_with_the_gradient():
     """n = 1: c = gamma - (1 + relative) gamma^2 L/2 for Psi = f - inf f."""
     c = 0.3 - 3 * 0.3**2 / 2
-    proof = certify(SGD(0.3), noisy(1, relative=2.0), Value(), least=c * (1 - 1e-9))
+    proof = certify(SGD(0.3), noisy(1, relative=2.0), AtModel("gap"), least=c * (1 - 1e-9))
     assert proof.c == pytest.approx(c, rel=CLOSE)
     with pytest.raises(Refusal, match="smaller step"):  # clients' gradients have no bound
-        certify(SGD(0.3), noisy(2, relative=2.0), Value())
+        certify(SGD(0.3), noisy(2, relative=2.0), AtModel("gap"))
 
 
 GROWING = [(1, 1.0, 0.3), (10, 2.0, 0.3), (10, 2.0, 0.1)]
@@ -89,13 +82,13 @@ def test_noise_that_grows_with_f(n, A, gamma):
     functions, c = growing(n, A), gamma * (1 - gamma / 2)
     growth = gamma**2 * A / n
     options = {"least": c * (1 - 1e-9), "growth": growth * (1 + 1e-9)}
-    proof = certify(SGD(gamma), functions, Value(), **options)
+    proof = certify(SGD(gamma), functions, AtModel("gap"), **options)
     assert proof.c == pytest.approx(c, rel=CLOSE)
     assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
     assert proof.verify()
     assert proof.promise.growth == pytest.approx(growth, rel=CLOSE)
     with pytest.raises(Refusal, match="no descent is proved"):
-        certify(SGD(gamma), functions, Value(), growth=growth * (1 - 1e-6))
+        certify(SGD(gamma), functions, AtModel("gap"), growth=growth * (1 - 1e-6))
 
 
 @pytest.mark.long(keep=1)

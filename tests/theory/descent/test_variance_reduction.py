@@ -5,19 +5,20 @@ from typing import ClassVar
 
 import pytest
 from attack import largest_excess
+from small_methods import ThreePoints
 
 from certibit import (
     CARDS,
     PAGE,
     SGD,
     FunctionClass,
-    Gap,
     GradientNoise,
     Refusal,
     certify,
 )
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.symbolic import symbols
 
 CLOSE = 1e-8
@@ -61,13 +62,6 @@ def test_more_smoothness_of_samples_is_worse(p):
     assert found[0] == pytest.approx(exact.c, rel=1e-6)
 
 
-class Value:
-    """f - inf f alone."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Gap(1.0, s.x),)
-
-
 @dataclass(frozen=True)
 class NoiseOfTwoPoints(SGD):
     """Gradient descent with the noise of one sample at two points: 2 xi and its change."""
@@ -85,7 +79,7 @@ class NoiseOfTwoPoints(SGD):
 def test_noises_of_one_sample_are_not_independent(monkeypatch):
     """On x^2/2 with the noise r f' the two are alike; taken as orthogonal, c is too large."""
     method, functions = NoiseOfTwoPoints(0.3), sampled(1, 0.4, 0.16)
-    right = certify(method, functions, Value(), least=0.19)
+    right = certify(method, functions, AtModel("gap"), least=0.19)
     attack = max(largest_excess(right, (h,), ratio=0.4) for h in (0.3, 1.0))
     assert right.c == pytest.approx(0.255 - 4.5 * 0.09 * 0.16, abs=1e-3)
     assert attack <= 1e-9
@@ -95,7 +89,7 @@ def test_noises_of_one_sample_are_not_independent(monkeypatch):
         "unknown",
         lambda self, sent, law, beside=None: unknown(self, sent, law),
     )
-    wrong = certify(method, functions, Value(), least=0.21)
+    wrong = certify(method, functions, AtModel("gap"), least=0.21)
     assert max(largest_excess(wrong, (h,), ratio=0.4) for h in (0.3, 1.0)) > 1e-3
 
 
@@ -109,19 +103,6 @@ class Again(SGD):
         xi = problem.sample(0)
         there = s.x - self.gamma * mean(channel.send(problem.grad(s.x, sample=xi)))
         return type(s)(there - self.gamma * mean(channel.send(problem.grad(there, sample=xi))))
-
-
-@dataclass(frozen=True)
-class ThreePoints(SGD):
-    """Take a sample at three points."""
-
-    name: ClassVar[str] = "three-points"
-
-    def communicate(self, s, problem, channel):
-        xi, slope = problem.sample(0), mean(channel.send(problem.grad(s.x)))
-        points = (s.x, s.x - self.gamma * slope, s.x + self.gamma * slope)
-        found = sum(mean(channel.send(problem.grad(x, sample=xi))) for x in points)
-        return type(s)(s.x - self.gamma * found)
 
 
 def test_what_is_not_certified_is_refused():

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from two_points import TwoPoints
+from small_methods import TwoPoints
 
 from certibit import (
     CARDS,

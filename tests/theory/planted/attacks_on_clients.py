@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from attacks_on_premises import kind
-from small_states import Memory, Pair
+from small_methods import Memory, Pair
 
 from certibit.solvers.authoring import (
     Method,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from attacks_on_premises import Pushed
-from small_states import Pair
+from small_methods import Pair
 
 from certibit.solvers.authoring import (
     Every,

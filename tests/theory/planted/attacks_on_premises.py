@@ -11,7 +11,7 @@ from math import comb, prod
 from typing import Any
 
 import numpy as np
-from small_states import Memory, Pair
+from small_methods import Memory, Pair
 
 from certibit.solvers.authoring import (
     Method,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from small_states import Memory
+from small_methods import Memory
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from small_states import Memory, Model
+from small_methods import Memory, Model
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Needs, copies, mean

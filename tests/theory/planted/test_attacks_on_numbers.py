@@ -18,7 +18,7 @@ from attacks_on_numbers import (
 )
 from attacks_on_premises import Remembering
 from promises_of_attacks import CONVEX, NONCONVEX, N, contraction, slope
-from small_states import Memory
+from small_methods import Memory
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Needs, masked, mean

@@ -30,7 +30,7 @@ from attacks_on_premises import (
     true_of_heads,
 )
 from promises_of_attacks import CONVEX, NEAR_THE_SOLUTION, PROMISES, N, contraction, descent
-from small_states import Memory
+from small_methods import Memory
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic

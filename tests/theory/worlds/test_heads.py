@@ -7,7 +7,7 @@ from math import comb, prod
 from typing import Any
 
 import pytest
-from small_states import Model
+from small_methods import Model
 
 from certibit import Every, FunctionClass, GradSkip, Method, Needs, certify, copies, masked, total
 from certibit.solvers.authoring import mean as mean_of_clients
