@@ -30,7 +30,6 @@ from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Squares
 
 Step = Callable[[Any, Any, Any, Any, Any], Any]
 """Of the method, state, problem, channel and the mean gradient: the direction."""
@@ -398,15 +397,6 @@ ON_CHANCES = [
 ]
 
 ATTACKS = [*ON_NUMBERS, *ON_CLIENTS, *ON_DIMENSIONS, *ON_MESSAGES, *ON_CHANCES]
-
-
-def potential(vectors: Callable[[Any, Any], Any]) -> Any:
-    """Return a potential of gradient descent, of the model's deviation and a gradient."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, vectors(s.x - star.x, problem)),)
-
-    return type("Written", (), {"lyapunov": lyapunov})()
 
 
 POTENTIALS = {

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from attacks import ATTACKS, POTENTIALS, TwiceEF21, potential
+from attacks import ATTACKS, POTENTIALS, TwiceEF21
+from small_methods import Psi
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
@@ -15,6 +16,7 @@ from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Squares
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.probing import one_step
 
@@ -36,8 +38,9 @@ def test_an_attack_is_refused_or_gets_true_numbers(attack):
 
 @pytest.mark.parametrize(("vectors", "sentence"), POTENTIALS.values(), ids=list(POTENTIALS))
 def test_a_potential_that_is_no_form_of_the_state_is_refused(vectors, sentence):
+    psi = Psi(lambda m, s, star, f, n: (Squares(1.0, vectors(s.x - star.x, f)),))
     with pytest.raises(Refusal, match=sentence):
-        certify(GD(0.05), FunctionClass(3, 1.0, 10.0), potential=potential(vectors))
+        certify(GD(0.05), FunctionClass(3, 1.0, 10.0), potential=psi)
 
 
 @pytest.mark.long(keep=2)

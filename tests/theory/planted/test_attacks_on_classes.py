@@ -18,6 +18,7 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Squares
+from certibit.theory.quadratic_potential import AtModel
 
 
 @dataclass(frozen=True)
@@ -142,17 +143,12 @@ class OfACohort(Method):
         return Model(channel.broadcast(s.x - self.gamma * total(received) / 2))
 
 
-class OfTheModel:
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.x - star.x),)
-
-
 @pytest.mark.parametrize("measure", ["potential", "gap"])
 def test_messages_drawn_together_are_not_those_of_a_cohort(measure):
     """0.467 was proved, and two senders with one sign have 0.68."""
     functions = FunctionClass(4, 1.0, 1.001, omega=1.0, omega_joint=0.5)
     with pytest.raises(Refusal, match="share their randomness cannot be certified together"):
-        certify(OfACohort(), functions, OfTheModel(), measure)
+        certify(OfACohort(), functions, AtModel("distance"), measure)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from attacks_on_clients import (
 )
 from attacks_on_premises import kind
 from promises_of_attacks import CONVEX, N
+from small_methods import Psi
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Needs
@@ -56,23 +57,20 @@ TWO_CLASSES = FunctionClass.of_classes(
 )
 
 
-class OfBoth:
-    """The distances of the model and of the memory."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return Squares(1.0, s.x - star.x), Squares(0.01, s.h - star.h)
+OF_BOTH = Psi(lambda m, s, star, f, n: (Squares(1.0, s.x - star.x), Squares(0.01, s.h - star.h)))
+"""The distances of the model and of the memory."""
 
 
 @pytest.mark.parametrize("method", ACROSS.values(), ids=list(ACROSS))
 def test_no_vector_depends_on_who_takes_part_in_another_class(method):
     with pytest.raises(Refusal, match="which other clients take part"):
-        certify(method, TWO_CLASSES, potential=OfBoth())
+        certify(method, TWO_CLASSES, potential=OF_BOTH)
 
 
 @pytest.mark.parametrize("method", LEAKED.values(), ids=list(LEAKED))
 def test_nothing_is_made_of_gradients_that_were_not_asked_for(method):
     with pytest.raises(Refusal, match=r"clients that are not active|gradients of some clients"):
-        certify(method, TWO_CLASSES, potential=OfBoth())
+        certify(method, TWO_CLASSES, potential=OF_BOTH)
 
 
 SINGLE = FunctionClass.of_classes([ClientClass(1, mu=1.0, L=4.0, omega=1.0)] * 3)
@@ -82,11 +80,11 @@ SINGLE = FunctionClass.of_classes([ClientClass(1, mu=1.0, L=4.0, omega=1.0)] * 3
 def test_features_have_different_owners(method):
     """Not even where every client is a class of its own, and may differ from all others."""
     with pytest.raises(Refusal, match="feature by feature"):
-        certify(method, SINGLE, potential=OfBoth())
+        certify(method, SINGLE, potential=OF_BOTH)
 
 
 def test_no_gap_is_at_a_mean_of_owners():
-    assert certify(MixedModel(), SINGLE, potential=OfBoth()).factor < 1
+    assert certify(MixedModel(), SINGLE, potential=OF_BOTH).factor < 1
     with pytest.raises(Refusal, match="feature by feature"):
         certify(MixedModel(), SINGLE, potential=AtModel("gap"))
 

@@ -18,20 +18,21 @@ from attacks_on_numbers import (
 )
 from attacks_on_premises import Remembering
 from promises_of_attacks import CONVEX, NONCONVEX, N, contraction, slope
-from small_methods import Memory
+from small_methods import Memory, Psi
 
 from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Needs, masked, mean
 from certibit.theory.certificates.certify import certify
 from certibit.theory.potential import Squares
 
-
-@dataclass(frozen=True)
-class Beside:
-    """The distance, and many times the square of what is 0 in all runs."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.x - star.x), Squares(1e16, s.v - star.v))
+BESIDE = Psi(lambda m, s, star, f, n: (Squares(1.0, s.x - star.x), Squares(1e16, s.v - star.v)))
+"""The distance, and many times the square of what is 0 in all runs."""
+OF_ARRAYS = Psi(
+    lambda m, s, star, f, n: (
+        Squares(1.0, m.of(s.x) * (s.x - star.x)), Squares(1.0, s.h - star.h)
+    )
+)  # fmt: skip
+"""The distance, of arrays another one."""
 
 
 @pytest.mark.long(keep=3)
@@ -39,7 +40,7 @@ class Beside:
 @pytest.mark.parametrize("numbers", [(0.1, 0.2, 0.3), (1.1, 2.2, 3.3)])
 def test_a_method_that_asks_what_its_numbers_are_has_no_certificate(numbers, size):
     with pytest.raises(Refusal, match=r"what its numbers are|fixed point"):
-        certify(Looking(0.01, *numbers, size), CONVEX, potential=Beside(), weights="free")
+        certify(Looking(0.01, *numbers, size), CONVEX, potential=BESIDE, weights="free")
 
 
 @pytest.mark.long(keep=2)
@@ -82,14 +83,6 @@ def test_probabilities_of_floats_are_those_of_fractions(chance):
 
 
 @dataclass(frozen=True)
-class OfArrays:
-    """The distance, of arrays another one."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, m.of(s.x) * (s.x - star.x)), Squares(1.0, s.h - star.h))
-
-
-@dataclass(frozen=True)
 class OfWhat(Remembering):
     """Gradient descent, of which one part asks what its arrays are."""
 
@@ -117,8 +110,8 @@ class OfWhat(Remembering):
 @pytest.mark.parametrize("part", ["step", "model", "lyapunov", "fixed point"])
 def test_no_part_of_a_method_asks_what_its_arrays_are(part, n):
     with pytest.raises(Refusal, match="does not do on numbers"):
-        certify(OfWhat(part=part), replace(CONVEX, n=n), potential=OfArrays())
+        certify(OfWhat(part=part), replace(CONVEX, n=n), potential=OF_ARRAYS)
     if part != "lyapunov":
         with pytest.raises(Refusal, match="does not do on numbers"):
             certify(OfWhat(part=part), replace(NONCONVEX, n=n))
-    assert certify(OfWhat(), replace(CONVEX, n=n), potential=OfArrays()).factor < 10
+    assert certify(OfWhat(), replace(CONVEX, n=n), potential=OF_ARRAYS).factor < 10

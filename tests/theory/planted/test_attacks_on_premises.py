@@ -30,7 +30,7 @@ from attacks_on_premises import (
     true_of_heads,
 )
 from promises_of_attacks import CONVEX, NEAR_THE_SOLUTION, PROMISES, N, contraction, descent
-from small_methods import Memory
+from small_methods import Memory, Psi
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
@@ -104,31 +104,24 @@ def test_an_outcome_that_no_run_shows_and_no_gradient_follows_keeps_nothing():
         certify(RarelyFresh(), CONVEX, potential="search")
 
 
-@dataclass(frozen=True)
-class Length:
-    """The square of a vector of the state, not of its difference from rest."""
-
-    vector: str
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.x - star.x), Squares(1.0, getattr(s, self.vector)))
-
-
-@pytest.mark.parametrize("vector", ["x", "h"])
-def test_a_potential_that_is_not_0_at_rest_is_refused(vector):
-    with pytest.raises(Refusal, match="is not 0 where"):
-        certify(HONEST["a stated memory"], CONVEX, potential=Length(vector))
+STATED = HONEST["a stated memory"]
+NO_POTENTIALS = {
+    "x at rest": (STATED, lambda s, star: Squares(1.0, s.x), "is not 0 where"),
+    "h at rest": (STATED, lambda s, star: Squares(1.0, s.h), "is not 0 where"),
+    "flags": (HONEST["flags that stay"], lambda s, star: Squares(1.0, s.late * (s.x - star.x)),
+              "depends on flags"),
+    "values of clients": (Alone(), lambda s, star: Gap(1.0, s.h), "at a point of every client"),
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Flagged:
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.late * (s.x - star.x)),)
+@pytest.mark.parametrize(("method", "term", "why"), NO_POTENTIALS.values(), ids=NO_POTENTIALS)
+def test_what_is_no_potential_is_refused(method, term, why):
+    psi = Psi(lambda m, s, star, f, n: (term(s, star), Squares(1.0, s.x - star.x)))
+    with pytest.raises(Refusal, match=why):
+        certify(method, CONVEX, potential=psi)
 
 
-def test_a_potential_or_a_model_that_looks_at_flags_is_refused():
-    with pytest.raises(Refusal, match="depends on flags"):
-        certify(HONEST["flags that stay"], CONVEX, potential=Flagged())
+def test_a_model_that_looks_at_flags_is_refused():
     method = kind("model", Late, model=lambda m, s: s.x + s.late * s.x)()
     with pytest.raises(Refusal, match=r"depends on flags|no descent"):
         certify(method, CONVEX)
@@ -186,22 +179,18 @@ def test_gradskip_without_its_relation_is_refused():
         certify(Restless(0.04, 0.3, (0.9,) * N), CONVEX)
 
 
-@dataclass(frozen=True)
-class Whole:
-    """The squares of all parts of a state."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return tuple(Squares(1.0, x - y) for x, y in zip(*map(parts, (s, star)), strict=True))
-
-
-def parts(s):
-    return vars(s).values()
+WHOLE = Psi(
+    lambda m, s, star, f, n: tuple(
+        Squares(1.0, x - y) for x, y in zip(*(vars(one).values() for one in (s, star)), strict=True)
+    )
+)
+"""The squares of all parts of a state."""
 
 
 def factor_of_squares(method, n):
     """Return the factor of free weights of the squares of all parts of a state, if any is found."""
     try:
-        found = certify(method, FunctionClass(n, 1.0, 10.0), potential=Whole(), weights="free")
+        found = certify(method, FunctionClass(n, 1.0, 10.0), potential=WHOLE, weights="free")
     except Refusal:
         return np.inf
     assert found.verify()
@@ -232,7 +221,7 @@ def test_owners_are_not_drawn_among_clients_with_heads():
         return mean(masked(drawn, copies(v, f.n)))
 
     with pytest.raises(Refusal, match="draw them from a cohort"):
-        certify(kind("owners", Pushed, pushed=pushed)(), CONVEX, potential=Whole())
+        certify(kind("owners", Pushed, pushed=pushed)(), CONVEX, potential=WHOLE)
 
 
 class Decaying(Remembering):
@@ -260,15 +249,7 @@ def test_a_certificate_of_a_method_that_has_changed_is_none(monkeypatch):
         proof.verify()
 
 
-@dataclass(frozen=True)
-class GapOfClients:
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Gap(1.0, s.h), Squares(1.0, s.x - star.x))
-
-
 def test_a_value_is_at_a_point_that_all_clients_share():
-    with pytest.raises(Refusal, match="is at a point of every client"):
-        certify(Alone(), CONVEX, potential=GapOfClients())
     several = kind("several models", Alone, shown=lambda m, s: s.h)()
     for promise in (contraction, descent):
         with pytest.raises(Refusal, match="the model of several models"):
@@ -336,15 +317,11 @@ class WithUnprinted(GD):
     inner: Unprinted = Unprinted()
 
 
-class OfUnprinted:
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, m.inner.a * (s.x - star.x)),)
-
-
 def test_what_is_not_printed_counts_for_a_chain():
     steps = [WithUnprinted(0.05), WithUnprinted(0.05, Unprinted(5.0))]
+    psi = Psi(lambda m, s, star, f, n: (Squares(1.0, m.inner.a * (s.x - star.x)),))
     with pytest.raises(Refusal, match="made of other vectors"):
-        certify_run(steps, CONVEX, OfUnprinted(), "distance")
+        certify_run(steps, CONVEX, psi, "distance")
 
 
 @pytest.mark.parametrize("mu", [0.0, 1.0])
@@ -354,19 +331,18 @@ def test_gradients_are_not_bounded_by_those_less_what_they_are_at_the_solution(m
         certify(HONEST["a stated memory"], functions)
 
 
-@dataclass(frozen=True)
-class Hiding:
-    """A potential with a parameter in a place that is small beside a vector that stays 0."""
-
-    size: float
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, self.size * (s.early - star.early) + m.a * (s.x - star.x)),)
+def hiding(size):
+    """Return a Psi with a parameter in a place that is small beside a vector that stays 0."""
+    return Psi(
+        lambda m, s, star, f, n: (
+            Squares(1.0, size * (s.early - star.early) + m.a * (s.x - star.x)),
+        )
+    )
 
 
 CHAINS = [
     (ChangingFlags, AtModel("distance"), 2.0),
-    *((ChangingPotential, Hiding(size), a) for size in (1e6, 1e12) for a in (2.0, 100.0)),
+    *((ChangingPotential, hiding(size), a) for size in (1e6, 1e12) for a in (2.0, 100.0)),
 ]
 
 
