@@ -6,7 +6,7 @@ those that were tried. Most change the direction of gradient descent, x <- x - g
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -30,7 +30,10 @@ from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.relaxed.certify_clipped import certify_clipped
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 
+THREE = FunctionClass(3, 1.0, 10.0)
 Step = Callable[[Any, Any, Any, Any, Any], Any]
 """Of the method, state, problem, channel and the mean gradient: the direction."""
 
@@ -77,24 +80,27 @@ class Descent(Method):
 class Attack:
     """A method, the class it is certified over, and what is said of it.
 
-    ``sentence`` is that of the refusal; without one, the certificate has to be true: its decrease
-    is at most ``most``.
+    ``sentence`` is that of the refusal; without one, the certificate has to be true: its c is at
+    most ``most``. The mean of |grad f|^2 over a run stays above ``noise`` sigma^2, so that e is
+    above c times it.
     """
 
     method: Method
+    functions: FunctionClass | RelaxedFunctions = THREE
     sentence: str = ""
-    functions: FunctionClass = field(default_factory=lambda: FunctionClass(3, 1.0, 10.0))
-    most: float = np.inf
+    most: float = 0.0
+    noise: float = 0.0
 
     def answer(self) -> tuple[str, bool]:
         """Return what is said of it, and whether that is not as it should be."""
+        relaxed = isinstance(self.functions, RelaxedFunctions)
         try:
-            found = certify(self.method, self.functions)
+            found = (certify_clipped if relaxed else certify)(self.method, self.functions)
         except Refusal as refusal:
             said = str(refusal)
             return said, not (self.sentence and re.search(self.sentence, said))
-        believed = bool(self.sentence) or found.decrease > self.most
-        return f"1 - factor = {found.decrease:.3g}", believed
+        false = found.c > self.most or found.e < self.noise * found.c
+        return f"c = {found.c:.6g}, e = {found.e:.6g}", bool(self.sentence) or false
 
 
 LINEAR = "is not linear and has no certificate: it "
@@ -110,11 +116,11 @@ def kind(name: str, base: type = Descent, **members: Any) -> type[Method]:
 
 
 def descent(
-    name: str, direction: Step, sentence: str = "", functions=None, most=np.inf, **members
+    name: str, direction: Step, sentence: str = "", functions=THREE, most=0.0, **members
 ) -> Attack:
     """Return gradient descent in a direction of the method, state, problem, channel, gradient."""
     method = kind(name, direction=direction, **members)()
-    return Attack(method, sentence, functions or FunctionClass(3, 1.0, 10.0), most)
+    return Attack(method, functions, sentence, most)
 
 
 def heavy(s, g):
@@ -374,10 +380,10 @@ class TwiceDown(EF21PDIANA):
 CONTRACTED = FunctionClass(10, 1.0, 50.0, alpha=0.5)
 RANDOM_MESSAGES = FunctionClass(10, 1.0, 50.0, omega=1.0)
 ON_MESSAGES = [
-    Attack(TwiceEF21(0.0025), "", CONTRACTED, 0.0),
-    Attack(AgainEF21(0.0025), "", CONTRACTED, 0.0),
-    Attack(TwiceDIANA(0.005, 0.5), "", RANDOM_MESSAGES, 0.0),
-    Attack(TwiceDown(0.001, 0.5), "", replace(RANDOM_MESSAGES, alpha_down=0.5), 0.0),
+    Attack(TwiceEF21(0.0025), CONTRACTED),
+    Attack(AgainEF21(0.0025), CONTRACTED),
+    Attack(TwiceDIANA(0.005, 0.5), RANDOM_MESSAGES),
+    Attack(TwiceDown(0.001, 0.5), replace(RANDOM_MESSAGES, alpha_down=0.5)),
 ]
 
 

@@ -3,13 +3,12 @@
 Each is about what is drawn: messages that share their randomness, samples at two points.
 """
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from attacks import Attack
 
-from certibit.data.errors import Refusal
 from certibit.solvers.authoring import Method, Needs, copies, mean, where
 from certibit.solvers.clipping import norm, unit
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
@@ -20,41 +19,8 @@ from certibit.solvers.methods.page import PAGE
 from certibit.theory.assumptions.assumption import Assumption
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
-from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-
-
-@dataclass(frozen=True)
-class AttackOnDescent:
-    """A method, and the class whose descent has c at most ``most``, or a refusal's sentence.
-
-    The mean of |grad f|^2 over a run stays above ``noise`` sigma^2, so that e is above c times it.
-    """
-
-    name: str
-    method: Method
-    functions: FunctionClass | RelaxedFunctions
-    sentence: str = ""
-    most: float = 0.0
-    noise: float = 0.0
-
-    def certified(self) -> Any:
-        """Return the certificate."""
-        if isinstance(self.functions, RelaxedFunctions):
-            return certify_clipped(self.method, self.functions)
-        return certify(self.method, self.functions)
-
-    def answer(self) -> tuple[str, bool]:
-        """Return what is said of it, and whether that is not as it should be."""
-        try:
-            found = self.certified()
-        except Refusal as refusal:
-            said = str(refusal)
-            return said, not re.search(self.sentence, said)
-        false = found.c > self.most or found.e < self.noise * found.c
-        return f"c = {found.c:.6g}, e = {found.e:.6g}", bool(self.sentence) or false
 
 
 @dataclass(frozen=True)
@@ -259,23 +225,19 @@ DRAWN = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0, omega=1.0)] * 2)
 UNLIKE = RelaxedFunctions(1.0, 1.0, 2, sigma=0.1, kappa=0.3)
 
 
-def attack(method: Method, functions: Any, *said: Any) -> AttackOnDescent:
-    return AttackOnDescent(method.name, method, functions, *said)
-
-
 ATTACKS_ON_DESCENTS = [
-    attack(BothWays(), smooth(4, omega=1.0, omega_joint=0.0, omega_down=9.0)),
-    attack(TwiceDownwards(0.1), smooth(1, bias=0.3, omega=0.1, alpha_down=0.5)),
-    attack(Beside(0.1), smooth(2, noise=SAMPLED), "points that differ from client to client"),
-    attack(WeightedPAGE(0.05, 0.4), replace(TWO, noise=SAMPLED), "not of a class of them"),
-    attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
-    attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
-    attack(Corrected(0.1, 0.4), smooth(1, noise=GradientNoise()), "", 1.0, 0.231),
-    attack(GD(0.5), smooth(2, assumptions=(BoundedGap(0.5),)), "multiple of the number 1"),
-    attack(TwiceClipped(0.2, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1)),
-    attack(TwiceClippedByClients(0.1, 0.1), UNLIKE, "moves along the direction of a gradient"),
-    attack(OtherDirection(0.1, 0.1), replace(UNLIKE, sigma=3.0), "choose by its own norm"),
-    attack(NegativeNorm(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.1), "bounded length at large"),
-    attack(Sideways(0.04, 0.04), RelaxedFunctions(0.1, 1.0, 2, 0.2, 0.4, 2.0), "", 0.64),
-    attack(Silent(0.1, 0.1), RelaxedFunctions(1.0, 1.0), "sends a part of a vector"),
+    Attack(BothWays(), smooth(4, omega=1.0, omega_joint=0.0, omega_down=9.0), "no descent is"),
+    Attack(TwiceDownwards(0.1), smooth(1, bias=0.3, omega=0.1, alpha_down=0.5)),
+    Attack(Beside(0.1), smooth(2, noise=SAMPLED), "points that differ from client to client"),
+    Attack(WeightedPAGE(0.05, 0.4), replace(TWO, noise=SAMPLED), "not of a class of them"),
+    Attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
+    Attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
+    Attack(Corrected(0.1, 0.4), smooth(1, noise=GradientNoise()), "", 1.0, 0.231),
+    Attack(GD(0.5), smooth(2, assumptions=(BoundedGap(0.5),)), "multiple of the number 1"),
+    Attack(TwiceClipped(0.2, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1), "no decrease of f is"),
+    Attack(TwiceClippedByClients(0.1, 0.1), UNLIKE, "moves along the direction of a gradient"),
+    Attack(OtherDirection(0.1, 0.1), replace(UNLIKE, sigma=3.0), "choose by its own norm"),
+    Attack(NegativeNorm(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.1), "bounded length at large"),
+    Attack(Sideways(0.04, 0.04), RelaxedFunctions(0.1, 1.0, 2, 0.2, 0.4, 2.0), "", 0.64),
+    Attack(Silent(0.1, 0.1), RelaxedFunctions(1.0, 1.0), "sends a part of a vector"),
 ]

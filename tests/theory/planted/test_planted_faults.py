@@ -20,6 +20,7 @@ from unittest.mock import patch
 
 import pytest
 from attacks import ATTACKS
+from attacks_on_descents import ATTACKS_ON_DESCENTS
 from battery import Part, parts, problem_parts, proof_findings, sampled, verdicts
 from faults import BY_PART, FAULTS
 from planting import Fault, fault, planted, texts
@@ -237,7 +238,7 @@ def table(found: dict[str, list[tuple[str, str]]], alarms: list[str]) -> Iterato
         alone = [name for name in catches if len(rows[name]) == 1]
         letter = chr(ord("A") + place)
         yield f"{letter}  catches {len(catches):3} of {len(rows)}, {len(alone):2} of them alone"
-    answers = {attack.method.name: attack.answer() for attack in ATTACKS}
+    answers = {attack.method.name: attack.answer() for attack in [*ATTACKS, *ATTACKS_ON_DESCENTS]}
     yield ""
     yield from (f"{name}: {said}" for name, (said, _) in answers.items())
     missed = [name for name, row in rows.items() if not row]
