@@ -1,6 +1,7 @@
 """The code in the documentation runs, and what the pages say about it is so."""
 
 import inspect
+import math
 import pkgutil
 import re
 from pathlib import Path
@@ -26,6 +27,27 @@ def run_page(page: str) -> dict:
 
 CLAIMS = {
     "README.md": ["trace.ending == ('gap',) * 5", "'locodl' in printed"],
+    "docs/certify.md": [
+        "certificate.factor < 1 and certificate.verify()",
+        "certificate.bound - certificate.decrease <= 1e-8 * certificate.decrease",
+        "Path('momentum_diana.json').exists()",
+        "'Theorem certified' in Path('momentum_diana.v').read_text()",
+        "mixed.decrease >= certificate.decrease * (1 - 1e-6)",
+        "chain.steps == 1000 and chain.decrease >= certificate.decrease * (1 - 1e-12)",
+        "'works up to gamma' in printed and 'f - f* grows' in printed",
+        "'attained on worst case@5' in printed",
+        "worst.step().factor == approx(gentle.factor, abs=1e-6 * abs(gentle.decrease))",
+    ],
+    "docs/certify-classes.md": [
+        "better.verify() and better.c > proof.c",
+        "iterations == approx(2 / (proof.c * 1e-3))",
+        "'Psi - 0.19' in printed",
+        "descent.verify() and descent.c > 0",
+        "{one.check: one.holds for one in examination.verdicts}['descent along a run']",
+        "published.c == approx(1 - (1 + e) / 8, rel=1e-9)",
+        "clipped.c == approx(1 - 2 * (expm1(-0.25) + 0.25) / 0.25, rel=1e-9)",
+        "clipped.verify()",
+    ],
     "docs/figures.md": ["gap.shape == bits.shape"],
     "docs/how-it-is-built.md": [
         "bits_per_client.tolist() == [layout.bits] == [74]",
@@ -69,14 +91,16 @@ CLAIMS = {
     ],
 }
 """What pages say of the names that their python blocks define, and of what these print."""
-LONG = ("README.md", "docs/own-data.md")
+LONG = ("README.md", "docs/own-data.md", "docs/certify.md", "docs/certify-classes.md")
 
 
 @pytest.mark.parametrize(
     "page", [pytest.param(p, marks=pytest.mark.long if p in LONG else ()) for p in CLAIMS]
 )
-def test_what_a_page_says_is_so(page, capsys):
-    names = {"approx": pytest.approx, "Huber": certibit.Huber} | run_page(page)
+def test_what_a_page_says_is_so(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"approx": pytest.approx, "Huber": certibit.Huber, "Path": Path} | vars(math)
+    names |= run_page(page)
     names["printed"] = capsys.readouterr().out
     assert [claim for claim in CLAIMS[page] if not eval(claim, names)] == []
 

@@ -18,7 +18,10 @@ TYPED = next(node for node in PAGE.body if isinstance(node, ast.If))
 IMPORTED = [a.name for node in TYPED.body if isinstance(node, ast.ImportFrom) for a in node.names]
 CONSTANTS = {"Array", "CARDS", "METHODS"}
 """Names without a docstring; a string below them says what they are."""
-HEAVY = ("matplotlib", "scipy.stats", "sympy", "sklearn", "pooch", "torch", "certibit.theory.audit")
+HEAVY = (
+    *("matplotlib", "scipy.stats", "sympy", "sklearn", "pooch", "torch", "distributed", "cupy"),
+    *("cvxpy", "certibit.theory.audit"),
+)
 QUADRATIC = certibit.Quadratic.random(3, 4, mu=1.0, L=10.0)
 
 

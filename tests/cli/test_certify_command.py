@@ -167,18 +167,6 @@ def test_a_searched_potential_proves_more(capsys):
     assert found["limit_of_potentials"] < 1.1 * found["certified_c"]
 
 
-@pytest.mark.long(keep=1)
-@pytest.mark.parametrize("kappa", ["10", "100"])
-@pytest.mark.parametrize("n", ["1", "10", "1000"])
-@pytest.mark.parametrize("name", ["ef", "ef21"])
-def test_no_gap_is_left_where_the_truth_is_known(capsys, name, n, kappa):
-    """The worst step of the stated potential is better than the long run, which no potential is."""
-    found = values(capsys, f"{name} --n {n} --kappa {kappa}")
-    proved, limit = found["certified_c"], found["limit_of_potentials"]
-    assert proved == pytest.approx(limit, rel=1e-3)
-    assert proved <= limit * (1 + 1e-7)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["econtrol", "ef21p-diana", "compressed-gd"])
 def test_contractions_are_bounded_from_the_other_side(capsys, name):
@@ -370,6 +358,12 @@ REFUSED = {
     "diana --n 1000001": "n = 1000001 clients are too many for a certificate, whose step",
     "ef --problem breast-cancer@3 --compressor top-k:5": "certified for f_i with one minimiser",
     "gd --downlink-weight 1": "give --optimise bits",
+    "gd --downlink-weight 1 --optimise rounds": "none are asked for",
+    "gd --downlink-weight -1 --optimise bits": "is not possible",
+    "clip21 --set gamma=0.005 --set tau=1 --n 3": "contracts in a ball only; give its --alpha",
+    "clip21 --set gamma=0.005 --set tau=1 --alpha 0.2 --steps 5":
+        "what several steps prove takes a run that stays there",
+    "diana --alpha 0.5": "diana does not clip",
     "gd --growth 0.1": "--growth is of functions that need not be convex",
     "gd --class nonconvex --steps 2": f"--steps {EXACT}",
     "gd --class nonconvex --kappa 10": "--kappa is of strongly convex functions",

@@ -291,15 +291,3 @@ def test_a_command_computes_on_one_thread():
     free = {name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name}
     threads = json.loads(python("-c", code, env=free).stdout.splitlines()[-1])
     assert set(threads) == {1}
-
-
-def test_importing_is_light():
-    code = "import sys, certibit.cli; from certibit import *; print(*sys.modules)"
-    loaded = python("-W", "error", "-c", code).stdout.split()
-    assert "certibit.cli" in loaded
-    assert not {"matplotlib", "distributed", "cupy", "cvxpy", "scipy.stats"} & set(loaded)
-
-
-def test_public_names_are_sorted_and_there():
-    assert all(hasattr(certibit, name) for name in certibit.__all__)
-    assert len(set(certibit.__all__)) == len(certibit.__all__)

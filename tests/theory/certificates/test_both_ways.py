@@ -21,7 +21,6 @@ from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import divergence, worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
@@ -29,6 +28,7 @@ from certibit.theory.potential import value
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.linear_maps import LinearChannel, worst_case
+from certibit.theory.worlds.numbers.worst_contraction import WorstContraction
 from certibit.theory.worlds.outcomes import outcomes
 from certibit.theory.worlds.probing import one_step
 from certibit.theory.worlds.worst_states import WorstContraction
@@ -36,18 +36,6 @@ from certibit.theory.worlds.worst_states import WorstContraction
 CARD = METHODS["ef21p-diana"]
 THEOREM = CARD.theorems[0]
 BOTH = compressor("two-way(rand-k:1;scaled(rand-k:1))")
-
-
-@pytest.mark.parametrize(("n", "kappa"), [(1, 5.0), (2, 50.0), (3, 5.0)])
-def test_theorem_certificate_and_worst_case(n, kappa):
-    where = setting(n, 1.0, kappa, 2, BOTH)
-    method, functions = CARD.at(where), FunctionClass.of(where)
-    proved = certify(method, functions)
-    assert functions.alpha_down == 0.5
-    assert proved.verify()
-    assert proved.factor <= THEOREM.rate(method, where)
-    problem = Quadratic.random(n, 2, 1.0, kappa)
-    assert worst_case(Experiment.of(method, problem, BOTH), THEOREM) <= proved.factor
 
 
 def test_the_broadcast_costs_nothing_only_without_compression():
@@ -173,21 +161,6 @@ class Damped(EF21PDIANA):
 
 
 DAMPED = Damped(0.02, 0.3, 0.8)
-
-
-@pytest.mark.long
-def test_an_unbiased_broadcast_is_certified():
-    """No quadratic is worse than what is certified, and with too small an omega one is."""
-    problem = Quadratic.random(2, 2, 1.0, 10.0)
-    functions = FunctionClass.of(Setting.of(DAMPED, problem, UNBIASED))
-    assert (functions.omega, functions.omega_down) == (1.0, 1.0)
-    proved = certify(DAMPED, functions, potential="search")
-    assert proved.verify()
-    assert proved.factor < 1
-    worst = worst_case(Experiment.of(DAMPED, problem, UNBIASED), proved.potential)
-    assert worst <= proved.factor <= 1.1 * worst
-    planted = certify(DAMPED, replace(functions, omega_down=0.1), potential=proved.potential)
-    assert planted.factor < worst
 
 
 @pytest.mark.long

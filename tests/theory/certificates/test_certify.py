@@ -131,21 +131,6 @@ def test_adiana_is_the_same_where_its_steps_are_cut():
     np.testing.assert_allclose(*means, rtol=1e-12)
 
 
-@pytest.mark.parametrize("K", [1, 3])
-def test_five_gcs_cc_for_fixed_steps(K):
-    method, where = by_rule("5gcs-cc", 3, 5.0)
-    proved = certify(replace(method, K=K), where)
-    assert proved.verify()
-
-
-def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
-    theorem = METHODS["5gcs-cc"].theorems[0]
-    method, where = by_rule("5gcs-cc", 3, 20.0)
-    enough = certify(method, where)
-    assert method.K > 10
-    assert 1 - theorem.rate(method, where) <= enough.decrease * (1 + SLACK)
-
-
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("n", [87, 288])
 @pytest.mark.parametrize("name", LINEAR)

@@ -7,7 +7,6 @@ from functools import partial
 
 import pytest
 
-from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.figures.text.proofs import describe_optimum, describe_proof, optimum_summary
 from certibit.solvers.compressors.selector import compressor
@@ -105,23 +104,6 @@ def test_settings_change_a_rule():
 
 
 @pytest.mark.parametrize(
-    ("rule", "settings", "sentence"),
-    [
-        ("none", [], "no parameter rule 'none'"),
-        (None, ["gama=1"], "no parameter 'gama'"),
-        (None, ["gamma"], "cannot be read"),
-        (None, ["gamma=big"], "must be a finite float"),
-        (None, ["gamma=nan"], "must be a finite float"),
-    ],
-)
-def test_settings_that_do_not_fit(rule, settings, sentence):
-    card = METHODS["gd"]
-    where = class_setting(card.method, 4, 10.0, None, None, 1)
-    with pytest.raises(Refusal, match=sentence):
-        configured(card, where, rule, settings)
-
-
-@pytest.mark.parametrize(
     ("name", "kappa", "omega", "sent", "sentence"),
     [
         ("gd", 10.0, 3.0, None, "leave the compressor out"),
@@ -211,19 +193,6 @@ def test_parameters_of_the_least_total_cost():
     assert f"{totals[1]:,.0f} total" in " ".join(text.split())
     assert "total = up + 10 down" in " ".join(text.split())
     assert optimum_summary(both, 10.0)["cost"]["total"] == totals[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["gd", "--downlink-weight", "1"], "none are asked for"),
-        (["gd", "--downlink-weight", "1", "--optimise", "rounds"], "none are asked for"),
-        (["gd", "--downlink-weight", "-1", "--optimise", "bits"], "is not possible"),
-    ],
-)
-def test_a_weight_without_bits_is_refused(capsys, words, sentence):
-    assert main(["certify", *words]) == 2
-    assert sentence in capsys.readouterr().err
 
 
 @pytest.mark.long

@@ -70,12 +70,11 @@ def test_classes_toss_coins_of_their_own(counts):
     method = GradSkip(1 / 20, 20**-0.5, tuple(q for count, q in odds for _ in range(count)))
     proved = certify(method, family)
     assert proved.decrease == pytest.approx(1 / 20, rel=1e-6)
-    exact = proved
-    assert exact.verify()
+    assert proved.verify()
     smoother = FunctionClass.of_classes(
         [ClientClass(count, 1.0, L) for count, L in zip(counts, (5.0, 20.0), strict=True)]
     )
-    assert not replace(exact, functions=smoother).verify()
+    assert not replace(proved, functions=smoother).verify()
 
 
 @pytest.mark.long
@@ -89,10 +88,8 @@ def test_classes_of_any_size_toss_coins(counts):
     odds = [(k, (1 - 1 / x) / (1 - 1 / 100)) for k, x in zip(counts, L, strict=True)]
     method = GradSkip(1 / 100, 0.1, tuple(q for k, q in odds for _ in range(k)))
     proved = certify(method, family)
-    assert proved.decrease == pytest.approx(0.01, rel=1e-4)
-    exact = proved
-    assert exact.verify()
-    assert float(exact.decrease) == pytest.approx(0.01, rel=1e-7)
+    assert proved.decrease == pytest.approx(0.01, rel=1e-7)
+    assert proved.verify()
 
 
 def test_coins_that_differ_within_a_class_are_refused():
@@ -107,9 +104,7 @@ def test_smoother_clients_help_and_many_cost_nothing():
     better = certify(method, two_classes(10, 990, 2.0))
     assert better.decrease > worst.decrease
     assert better.seconds < 2.0
-    exact = better
-    assert exact.verify()
-    assert exact.decrease >= better.decrease
+    assert better.verify()
 
 
 def test_contractions_of_two_classes():

@@ -222,20 +222,3 @@ def test_the_ball_of_a_problem_is_that_of_its_start(capsys):
     problem = select_problem("breast-cancer@9", kappa=50.0)
     alpha = contraction_from_start(Clip21(0.005, 1.0), problem)
     assert json.loads(capsys.readouterr().out)["family"]["alpha"] == alpha
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ([*WORDS, "--n", "3"], "contracts in a ball only; give its --alpha"),
-        (["certify", "diana", "--alpha", "0.5"], "diana does not clip"),
-        (
-            [*WORDS, "--alpha", "0.2", "--steps", "5"],
-            "what several steps prove takes a run that stays there",
-        ),
-    ],
-)
-def test_the_command_refuses_in_one_sentence(capsys, words, sentence):
-    assert main(words) == 2
-    assert sentence in capsys.readouterr().err

@@ -54,14 +54,12 @@ def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequalit
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("kappa", [1e4, 1e5, 1e6])
 @pytest.mark.parametrize("rule", ["ours", "ours-adaptive"])
-def test_floats_prove_what_rational_numbers_do(rule, kappa):
+def test_steep_functions_keep_what_is_promised(rule, kappa):
     """With where solves end as far as a step leads, the solver was lost from kappa = 1e5 on."""
     where = class_setting(CARD.method, 3, kappa, 4.0, None, 1)
-    certificate = certify(CARD.at(where, rule), where)
-    exact = certificate.decrease
-    assert (1 - 1e-5) * exact <= certificate.decrease <= exact
-    assert exact >= 1 - THEOREM.rate(certificate.method, where)
-    assert certificate.verify()
+    proof = certify(CARD.at(where, rule), where)
+    assert proof.decrease >= 1 - THEOREM.rate(proof.method, where)
+    assert proof.verify()
 
 
 @pytest.mark.parametrize("n", [100, 1000])
@@ -115,10 +113,8 @@ def test_steps_shorten_the_gradient_by_the_ratio_and_no_more(step, exact):
 
 def test_exact_proofs_of_many_steps(in_one_inequality):
     method, where = at(4, 100.0)
-    certificate = certify(method, where)
-    proof = certificate
+    proof = certify(method, where)
     assert proof.verify()
-    assert float(proof.decrease) == pytest.approx(certificate.decrease, rel=1e-6)
     fewer = replace(proof, method=replace(method, K=method.K // 2))
     assert not fewer.verify()
 

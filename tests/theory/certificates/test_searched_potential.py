@@ -16,7 +16,7 @@ from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.theory.catalogue.catalogue import METHODS, card_of
 from certibit.theory.certificates.certify import best_decrease, certify, proved_factor
 from certibit.theory.certificates.forms import searched_potential
-from certibit.theory.certificates.summary import account, class_setting
+from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
@@ -148,16 +148,6 @@ def test_a_potential_by_hand():
     fixed = certify(own, where, potential=psi)
     assert fixed.decrease < 0.9 * free.decrease
     assert free.decrease == pytest.approx(certify(method, where, weights="free").decrease, rel=1e-3)
-
-
-@pytest.mark.long
-def test_an_account_without_a_theorem():
-    _, own, where = without_theorem(3, 10.0)
-    found = account(card_of(own), own, where)
-    assert (found.title, found.verdict) == (None, "no theorem applies")
-    assert found.certificate.factor < 1
-    assert found.largest_step > own.gamma
-    assert found.attained.factor <= found.certificate.factor + 1e-9
 
 
 def test_the_reason_of_the_first_start_is_told():

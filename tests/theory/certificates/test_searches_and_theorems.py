@@ -1,7 +1,6 @@
 """A search proves no less than theorems, whatever n is."""
 
 from dataclasses import dataclass, replace
-from time import process_time
 
 import numpy as np
 import pytest
@@ -176,15 +175,3 @@ def test_a_few_clients_of_many_show_what_a_method_is(clips, reason):
         own = Favoured(**{**vars(method), "m": m}, clips=clips)
         with pytest.raises(Refusal, match=reason):
             certify(own, where, potential="search")
-
-
-@pytest.mark.long(keep=1)
-@pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
-@pytest.mark.parametrize("n", [10, 10**6])
-def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n, unit):
-    card = METHODS[name]
-    where = class_setting(card.method, n, kappa, 3.0, None, 1)
-    start = process_time()
-    found = certify(card.at(where), where, potential="search")
-    assert process_time() - start < 4 * unit
-    assert found.decrease >= 0.99 * certify(card.at(where), where).decrease

@@ -2,19 +2,16 @@
 
 import math
 from dataclasses import replace
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import pytest
-from attack import largest_excess
 from small_methods import Psi
 
 from certibit import (
     CARDS,
-    DASHA,
     DIANA,
     EF21,
-    EFBV,
     GD,
     MARINA,
     SCAFFOLD,
@@ -23,7 +20,6 @@ from certibit import (
     Constants,
     FunctionClass,
     Gap,
-    PolyakLojasiewicz,
     Refusal,
     Setting,
     Similarity,
@@ -33,7 +29,6 @@ from certibit import (
 from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import rand_k_of
-from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import account
 
 CLOSE = 1e-8
@@ -164,26 +159,6 @@ def test_a_constant_that_is_too_large_is_above_the_bound(name):
     assert proof.bound < theorem.promise(method, setting).c
 
 
-ATTACKED = [
-    (GD(0.7), {}),
-    (EF21(0.29), {"alpha": 0.5}),
-    (EF21(0.29), {"bias": 0.5, "omega": 0.25}),
-    (EFBV(0.05, 0.3, 0.6), {"bias": 0.3, "omega": 2.0}),
-    (MARINA(0.5, 0.3), {"omega": 2.0}),
-    (DASHA(0.2, 0.2), {"omega": 2.0}),
-    (DIANA(0.08, 0.1), {"omega": 2.0}),
-]
-CURVATURES = list(combinations_with_replacement([-1.0, 0.0, 0.4, 1.0], 2))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
-def test_functions_outside_the_class_break_it(method, constants):
-    """A certificate for L = 1 where clients have L = 4: the attack finds what a wrong L hides."""
-    proof = certify(method, FunctionClass.nonconvex(2, L=1.0, **constants))
-    assert max(largest_excess(proof, (4.0 * a, 4.0 * b)) for a, b in CURVATURES) > 1e-3
-
-
 def test_a_changed_multiplier_or_constant_is_no_proof():
     proof = certify(EF21(0.25), FunctionClass.nonconvex(4, L=1.0, alpha=0.5))
     assert proof.verify()
@@ -201,11 +176,6 @@ def test_local_training_descends():
     assert proof.verify()
 
 
-def test_the_largest_step_of_gradient_descent():
-    found = largest_step(GD, FunctionClass.nonconvex(2, L=1.0), 1.0, accuracy=1e-3)
-    assert found == pytest.approx(2.0, rel=1e-3)
-
-
 def test_the_best_step_of_gradient_descent():
     """c = gamma (4 - gamma)/4 up to 1/L; above, the largest c is at sqrt(4/3)/L."""
     setting = where("gd", 3, 0.0)
@@ -214,19 +184,6 @@ def test_the_best_step_of_gradient_descent():
     assert found.largest_step == pytest.approx(2.0, rel=2e-2)
     assert 1.0 < found.best_step < 1.3
     assert found.best >= 0.75
-
-
-@pytest.mark.parametrize("mu", [0.01, 0.1, 0.5])
-def test_gradient_descent_under_the_condition_of_polyak_and_lojasiewicz(mu):
-    """1 - c = (2 L - 2 mu)/(2 L + mu) for gamma = 1/L: Abbaszadehpeivasti et al., 2023."""
-
-    class Value:
-        def lyapunov(self, m, s, star, setting, problem):
-            return (Gap(1.0, s.x),)
-
-    functions = replace(FunctionClass.nonconvex(3, L=1.0), assumptions=(PolyakLojasiewicz(mu),))
-    proof = certify(GD(1.0), functions, Value(), measure="gap")
-    assert proof.c == pytest.approx(1 - (2 - 2 * mu) / (2 + mu), rel=CLOSE)
 
 
 def test_a_step_that_is_too_large_may_climb():

@@ -24,15 +24,6 @@ def subject(name, sent=None, d=20):
 
 
 @pytest.mark.long
-def test_gradient_descent_has_its_best_step():
-    """c = gamma (4 - gamma)/4 up to 1/L is largest beyond, at sqrt(4/3)/L."""
-    found = cheapest_descent(*subject("gd"), "rounds")
-    assert found.method.gamma == pytest.approx((4 / 3) ** 0.5, rel=2e-2)
-    assert found.cost.rounds < found.before.rounds
-    assert found.cost.rounds == pytest.approx(1 / found.certificate.c)
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["marina", "dasha"])
 def test_fewer_bits_are_proved(name):
     method, where, functions = subject(name, "rand-k:2")

@@ -32,7 +32,6 @@ from certibit import (
     certify,
 )
 from certibit.solvers.authoring import mean
-from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.quadratic_potential import AtModel
 
@@ -186,11 +185,6 @@ def test_gradients_at_a_start_are_bounded_by_the_distance(method):
     proof = certify(method, FunctionClass(4, 0.0, 1.0, omega=1.0), ESTIMATES)
     assert proof.c == pytest.approx(0.1 / 1.1, rel=1e-6)
     assert proof.verify()
-
-
-def test_the_largest_step_of_gradient_descent():
-    found = largest_step(GD, FunctionClass(2, 0.0, 1.0), 1.0, accuracy=1e-2)
-    assert found == pytest.approx(2.0, rel=2e-2)
 
 
 @pytest.mark.long

@@ -49,7 +49,8 @@ def test_what_does_not_fit_a_method_is_refused(name):
         assert unfit.name in said(partial(Experiment.of, method, view, given))
     if needs.strongly_convex and not needs.nonconvex:
         assert "has mu = 0" in said(partial(Experiment.of, method, Quartics.of(H=8)))
-    for words in ("no_parameter=1", f"{next(iter(vars(method)))}=much"):
+    name_of_one = next(iter(vars(method)))
+    for words in ("no_parameter=1", f"{name_of_one}=much", name_of_one):
         assert words.split("=")[0] in said(partial(read_settings, CARDS[name].method, [words]))
 
 
