@@ -6,7 +6,6 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from compared import NAMES, PROBLEM, Mine, Yours
-from matplotlib import rcParams
 
 from certibit import GD, Budget, compare
 from certibit.figures.comparison.contestants import contestants
@@ -158,14 +157,3 @@ def test_strangers_have_colours_of_their_own():
     assert len({colour for colour, _ in shown}) == 4
     catalogue = {card.colour for card in CARDS.values()}
     assert not {colour for colour, _ in shown[2:]} & catalogue
-
-
-@pytest.mark.long
-def test_files_are_whole_and_the_same_again(found, tmp_path):
-    before = dict(rcParams)
-    paths = [found.save(tmp_path / name) for name in ("a.svg", "b.svg", "c.png")]
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert paths[0].read_text(encoding="utf-8").startswith("<?xml")
-    assert paths[2].read_bytes().startswith(b"\x89PNG")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.svg", "c.png"]
-    assert dict(rcParams) == before

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -159,11 +160,20 @@ def test_a_constant_that_is_too_large_is_above_the_bound(name):
     assert proof.bound < theorem.promise(method, setting).c
 
 
-def test_a_changed_multiplier_or_constant_is_no_proof():
-    proof = certify(EF21(0.25), FunctionClass.nonconvex(4, L=1.0, alpha=0.5))
+@pytest.mark.long(keep=1)
+@pytest.mark.parametrize(
+    ("method", "functions"),
+    [
+        (EF21(0.25), FunctionClass.nonconvex(4, L=1.0, alpha=0.5)),
+        (MARINA(0.3, 0.3), FunctionClass(4, 0.0, 1.0, omega=2.0)),
+    ],
+    ids=["nonconvex", "convex"],
+)
+def test_a_changed_multiplier_or_constant_is_no_proof(method, functions):
+    proof = certify(method, functions)
     assert proof.verify()
-    assert not replace(proof, exact=proof.exact * 2).verify()
-    for own in ("multipliers", "below"):
+    assert not replace(proof, exact=proof.exact * Fraction(11, 10)).verify()
+    for own in ("multipliers", "below", "starting"):
         for name, y in getattr(proof, own).items():
             if y:
                 changed = {**getattr(proof, own), name: -y}

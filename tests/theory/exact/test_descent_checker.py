@@ -2,7 +2,6 @@
 
 import copy
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from descents_by_class import ASKED, METHODS, SMOOTH, descent_of
-from forgeries import changed, refused, resealed
+from forgeries import changed, refused
 
 from certibit import (
     Assumption,
@@ -20,7 +19,6 @@ from certibit import (
 )
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.proof_file import proof_file
-from certibit.theory.export.step_in_file import sealed
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_proof.py"
 sys.path.append(str(PAGE.parent))
@@ -322,23 +320,6 @@ FORGED = [
 @pytest.mark.parametrize("forge", FORGED)
 def test_what_is_forged_is_refused(forge):
     assert refused(check_proof, forge())
-
-
-def test_the_checker_as_a_command(tmp_path):
-    path = tmp_path / "sgd.json"
-    path.write_text(sealed(json.loads(written("sgd", "stochastic"))), encoding="utf-8")
-
-    def said(*options):
-        words = [sys.executable, *options, str(PAGE), str(path)]
-        ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
-        assert (ran.returncode == 0) == ran.stdout.startswith("proved")
-        return ran.stdout + ran.stderr
-
-    assert "for 4 clients with mu = -1, L = 1; f is bounded from below" in said()
-    assert "without -O" in said("-O")
-    other = resealed(written("sgd", "stochastic").replace('"e"', '"E"'))
-    path.write_text(other, encoding="utf-8")
-    assert "no certificate" in said()
 
 
 class Own(Assumption):

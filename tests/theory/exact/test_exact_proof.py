@@ -1,7 +1,5 @@
 """Proofs in rational numbers: how close they are to the best, and what cannot be proved."""
 
-import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -118,29 +116,6 @@ def test_a_term_of_weight_0_proves_nothing_and_is_in_no_way():
     proof = certify(method, functions)
     assert min(proof.weights) == 0
     assert float(proof.decrease) == pytest.approx(1 - 0.95**2, rel=1e-9)
-
-
-@pytest.mark.parametrize("unit", [1e-6, 1e6])
-def test_the_unit_of_f_changes_nothing(unit):
-    one = certify(GD(0.01), FunctionClass(3, 1.0, 100.0))
-    other = certify(GD(0.01 / unit), FunctionClass(3, unit, 100.0 * unit))
-    assert float(other.decrease) == pytest.approx(float(one.decrease), rel=1e-9)
-
-
-@dataclass(frozen=True)
-class Rooted(GD):
-    """A step with an irrational coefficient."""
-
-    name = "rooted"
-
-    def communicate(self, s, problem, channel):
-        return GD(math.sqrt(self.gamma)).communicate(s, problem, channel)
-
-
-def test_an_irrational_step_is_refused():
-    functions = FunctionClass(2, 1.0, 10.0)
-    with pytest.raises(Refusal, match="make it a parameter"):
-        certify(Rooted(0.01), functions, potential=METHODS["gd"].theorems[0])
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -31,24 +31,6 @@ def test_gradient_descent_is_exact(gamma):
     assert 1 - slowest_decrease(GD(gamma), functions) == pytest.approx(expected)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "rule", "setting", "gap"),
-    [
-        ("locodl", "published", (3, 100.0, 4.0), 1.1),
-        ("scaffnew", None, (3, 20.0, None), 1.1),
-        ("diana", None, (2, 10.0, 3.0), 3.0),
-    ],
-)
-def test_the_truth_lies_between_two_numbers(name, rule, setting, gap):
-    card = METHODS[name]
-    where = class_setting(card.method, *setting, None, 1)
-    method, functions = card.at(where, rule), FunctionClass.of(where)
-    found = certify(method, functions, potential="search").decrease
-    attained = slowest_decrease(method, functions)
-    assert found <= attained <= gap * found
-
-
 UNBIASED = [
     name
     for name, card in METHODS.items()
