@@ -1,6 +1,5 @@
 """Small values worked out by hand, of what larger tests see only as a whole."""
 
-import inspect
 import math
 from fractions import Fraction
 from types import SimpleNamespace
@@ -28,11 +27,9 @@ from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.audit.episode.proposition import printed_kappa
 from certibit.theory.audit.machinery.rounds import play
 from certibit.theory.cards.clipped_sgd import ClippedGD
-from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.formulas.episode_round import PRINTED, Round
 from certibit.theory.function_class import FunctionClass
@@ -57,20 +54,6 @@ def test_a_step_of_a_theorem_is_a_whole_round():
     w = world(SlowGD(0.01), Quadratic.random(3, 4, 1.0, 10.0), together=False)
     theorem_step(w.method, w.start(), w.oracle, w.channel)
     assert w.ledger.synchronisations.tolist() == [1, 1, 1]
-
-
-def test_states_along_a_run_are_those_after_so_many_steps():
-    """Of diag(1, 4) with gamma = 1/8 from (1, 1): contractions 7/8 and 1/2, step after step."""
-    problem = Quadratic.from_arrays(
-        np.array([[[1.0, 0.0], [0.0, 4.0]]]), np.array([[1.0, 1.0]]), name="diagonal", seed=0
-    )
-    experiment, theorem = Experiment.of(GD(1 / 8), problem), GradientDescent()
-    for steps in range(6):
-        parts = [(7 / 8) ** (2 * steps), (1 / 2) ** (2 * steps)]
-        factor = (parts[0] * 49 / 64 + parts[1] / 4) / sum(parts)
-        verdict = steps_along_a_run(theorem, experiment, steps=(steps,))
-        assert verdict.value == pytest.approx(factor)
-    assert 0 in inspect.signature(steps_along_a_run).parameters["steps"].default
 
 
 def test_the_error_of_a_measured_rate_is_that_of_student():

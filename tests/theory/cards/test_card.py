@@ -102,12 +102,6 @@ def test_what_cannot_be_made_is_refused(card, rule, values, sentence):
         card.with_values(SETTING, rule, values)
 
 
-def test_an_unknown_option_of_a_rule_is_refused():
-    assert METHODS["scaffold"].at(SETTING, "best", K=3).K == 3
-    with pytest.raises(Refusal, match="no option 'k'; it leaves open K, m"):
-        METHODS["scaffold"].at(SETTING, "best", k=3)
-
-
 def test_a_role_of_no_parameter_is_refused():
     with pytest.raises(Refusal, match="card of gd gives 'eta' a role; its parameters are gamma"):
         Card(GD, roles={"eta": Role.STEP_SIZE})

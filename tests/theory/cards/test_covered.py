@@ -26,17 +26,11 @@ def by_theory(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_parameters_by_theory_are_covered(name):
-    method, compressor = by_theory(name)
-    certibit.run(method, PROBLEM, compressor, budget=BUDGET, strict=True)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, card in METHODS.items() if card.about("potential")]
-)
 def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
     method, compressor = by_theory(name)
     trace = certibit.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
+    if not METHODS[name].about("potential"):
+        return
     experiment = Experiment.of(method, PROBLEM, compressor)
     setting = Setting.at(experiment)
     potential = lyapunov_record(METHODS[name].holding(method, setting)[0], setting)

@@ -4,11 +4,9 @@ import math
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
-from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import FORMS, GENERAL, MAIN
 from certibit.theory.formulas.clipping_complexity import (
     episode_table,
@@ -93,44 +91,6 @@ def test_largest_number_of_steps_is_where_the_regime_changes():
     assert GENERAL.regime(c, 2, math.floor(largest), 1e-3) == "linear speed-up"
     assert GENERAL.regime(c, 2, math.ceil(largest) + 1, 1e-3) == "local noise"
     assert GENERAL.regime(Constants(sigma=0.0), 2, 4, 1e-3) == "deterministic"
-
-
-@pytest.mark.long
-def test_theorem_run():
-    """f_i = cosh x +- x from x_0 = 3: the mean gradient stays below 3 epsilon, noise or not."""
-    c = Constants(Delta=math.cosh(3) - 1)
-    chosen = MAIN.parameters(c, N=2, I=4, epsilon=1.0)
-    generator = np.random.default_rng(0)
-    tilt, x, slopes = np.array([1.0, -1.0]), 3.0, []
-    for _ in range(chosen.R + 1):
-        slopes.append(abs(math.sinh(x)))
-        noise = generator.uniform(-c.sigma, c.sigma, (5, 2))
-        control = math.sinh(x) + tilt + noise[4]
-        mean = control.mean()
-        y = np.full(2, x)
-        for k in range(4):
-            q = np.sinh(y) + tilt + noise[k] - control + mean
-            y = y - (chosen.eta * q if abs(mean) <= chosen.tau else chosen.gamma * np.sign(q))
-        x = y.mean()
-    assert np.mean(slopes) <= MAIN.mean_norm(c, 4, 1.0, chosen.eta, chosen.R) <= 3.0
-
-
-@pytest.mark.parametrize("x_0", [0.1, 3.0, 8.0])
-def test_clipped_gradient_descent_decreases_as_promised(x_0):
-    """f = cosh x is (1, 1)-smooth."""
-    theorem = ClippedGD()
-    eta = 1 / (2 * factor_A(1))
-    gamma = 1 / (2 * factor_B(1))
-    assert all(condition.holds for condition in theorem.limits(1.0, 1.0, eta, gamma))
-    x, large = x_0, 0
-    for _ in range(200):
-        slope = abs(math.sinh(x))
-        large += slope > 0.01
-        after = x - min(eta, gamma / slope if slope else eta) * math.sinh(x)
-        decrease = math.cosh(x) - math.cosh(after)
-        assert decrease >= theorem.decrease(eta, gamma, slope) - 1e-12 * math.cosh(x)
-        x = after
-    assert large <= theorem.iterations(math.cosh(x_0) - 1, eta, gamma, 0.01)
 
 
 def test_tables():

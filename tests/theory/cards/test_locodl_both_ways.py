@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.locodl import LoCoDL
@@ -21,7 +20,6 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.worlds.linear_maps import worst_case
 
 CARD = METHODS["locodl-both-ways"]
 THEOREM = CARD.theorems[0]
@@ -71,16 +69,6 @@ def test_the_theorem_promises_no_more_than_is_certified(selector, n, kappa):
     assert proved.verify()
     assert proved.factor < 1
     assert 1 - THEOREM.rate(method, where) <= proved.decrease * (1 + 1e-4)
-
-
-@pytest.mark.parametrize("selector", ["two-way(rand-k:1;rand-k:1)", "two-way(identity;rand-k:1)"])
-@pytest.mark.parametrize("n", [1, 3])
-def test_no_exact_step_is_worse(selector, n):
-    problem, sent = Quadratic.random(n, 2, 1.0, 20.0), compressor(selector)
-    method = CARD.parameters(problem, sent)
-    experiment = Experiment.of(method, problem, sent)
-    where = setting(n, experiment.problem.constants.mu, experiment.problem.constants.L, 2, sent)
-    assert worst_case(experiment, THEOREM) <= THEOREM.rate(method, where) * (1 + 1e-9)
 
 
 def test_it_is_tight_and_proved_in_rational_numbers():
@@ -162,12 +150,3 @@ def test_it_needs_fewer_bits_in_total_where_a_bit_down_counts():
         up, down = (np.median(trace.cost_to(1e-4, f"{way}_bits")) for way in ("uplink", "downlink"))
         totals[name] = up + down
     assert totals["locodl-both-ways"] < 0.7 * totals["locodl"]
-
-
-def test_a_biased_broadcast_is_refused():
-    with pytest.raises(Refusal, match=r"top-k:1 is biased and locodl-both-ways needs an unbiased"):
-        Experiment.of(
-            LoCoDLBothWays(0.1, 0.5, 0.5, 0.5, 1.0),
-            Quadratic.random(2, 3, 1.0, 10.0),
-            compressor("two-way(rand-k:1;top-k:1)"),
-        )

@@ -65,13 +65,6 @@ def test_problems_without_smoothness_of_clients_have_no_rules():
         CARDS["marina"].parameters(Quartics.of(H=8), compressor("rand-k:1"))
 
 
-@pytest.mark.parametrize("name", ["agd", "adiana", "locodl", "scaffnew", "tamuna"])
-def test_methods_for_strongly_convex_f_alone_are_refused(name):
-    method = CARDS[name].method
-    with pytest.raises(Refusal, match=f"{name} needs a strongly convex problem and breast-cancer"):
-        Setting.of(method, NONCONVEX, compressor("rand-k:3") if method.needs.compressor else None)
-
-
 def test_a_step_outside_the_descents_is_warned_of():
     largest = 2 / NONCONVEX.constants.L_f
     budget = Budget(rounds=2)

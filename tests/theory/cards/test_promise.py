@@ -27,9 +27,7 @@ from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.method.promise import (
     Promise,
     accuracy_constant,
-    mean_at_start,
     promise,
-    value_at_start,
 )
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.checks.method.whole_runs import whole_runs
@@ -400,22 +398,6 @@ class Chatting(Louder):
 def test_no_bits_are_promised_that_depend_on_coins_of_clients():
     with pytest.raises(Refusal, match="or on coins of clients"):
         round_cost(Experiment.of(Chatting(), Quadratic.random(5, 3, mu=1.0, L=10.0)))
-
-
-class FarOff(GD):
-    """A method whose start is far away for few seeds."""
-
-    def start(self, x, problem, channel):
-        return super().start(x + 1000 * channel.coin(0.05), problem, channel)
-
-
-def test_a_start_that_is_drawn_counts_in_the_mean():
-    problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
-    near, far = (Experiment.of(method(0.1), problem) for method in (GD, FarOff))
-    psi = GradientDescent()
-    where_it_is_near = pytest.approx(value_at_start(psi, near), rel=1e-12)
-    assert value_at_start(psi, far) == where_it_is_near == mean_at_start(psi, near)
-    assert mean_at_start(psi, far) > 0.05 * 4 * 1000**2
 
 
 @pytest.mark.parametrize("by_flag", [True, False])

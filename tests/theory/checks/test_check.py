@@ -8,7 +8,6 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
 from certibit.figures.text.examinations import _TELLING
 from certibit.theory.catalogue.catalogue import METHODS, card_from_file, read_settings
 from certibit.theory.setting import Setting
@@ -94,13 +93,6 @@ def test_a_method_of_a_file_with_theorem_and_rules(capsys, own):
     assert theorem["hypotheses"][0]["used"] == pytest.approx(1)
     assert len(theorem["verdicts"]) == 7
     assert all(verdict["holds"] for verdict in theorem["verdicts"] + found["sound"])
-
-
-def test_a_wrong_theorem_of_a_file_fails(capsys, own):
-    code, found = check(capsys, own(rules=RULES, factor="4"))
-    assert code == 1
-    wrong = [v["check"] for v in found["theorems"][0]["verdicts"] if not v["holds"]]
-    assert "worst case on quadratics / tau" in wrong
 
 
 @pytest.mark.long(keep=1)
@@ -235,12 +227,6 @@ def test_limits_end_whole_runs(capsys, limit, value):
     assert "not reached within the limits" in verdicts["median bits to the accuracy"]["note"]
 
 
-def test_run_takes_a_file(capsys, own):
-    words = ["run", PROBLEM[0], own(), "--set", "gamma=0.1", *PROBLEM[1:], "--until", "1e-3"]
-    assert main([*words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["method"]["gamma"] == 0.1
-
-
 @pytest.mark.parametrize(
     ("text", "words", "sentence"),
     [
@@ -295,9 +281,3 @@ def test_settings_are_read():
 def test_settings_of_another_kind_are_refused(name, setting):
     with pytest.raises(Refusal):
         read_settings(METHODS[name].method, [setting])
-
-
-def test_file_is_a_class_of_its_own(own):
-    card = card_from_file(Path(own()))
-    setting = Setting.of(card.method, Quadratic.random(3, 4, mu=1.0, L=10.0))
-    assert card.with_values(setting, values={"gamma": 0.1}).gamma == 0.1

@@ -29,7 +29,8 @@ def failing(found):
 @pytest.mark.long(keep=2)
 @pytest.mark.parametrize("solved", [MODEL, QUADRATIC], ids=["model", "quadratic"])
 @pytest.mark.parametrize(
-    ("name", "sent"), [("gd", None), ("ef21", "top-k:2"), ("marina", "rand-k:2")]
+    ("name", "sent"),
+    [("gd", None), ("ef21", "top-k:2"), ("marina", "rand-k:2"), ("dasha", "rand-k:2")],
 )
 def test_no_check_fails(name, sent, solved):
     found = examined(name, solved, sent)

@@ -44,14 +44,6 @@ def test_every_method_has_a_bill(name):
 SENT = {None: None, "unbiased": RandK(2), "contractive": TopK(2)}
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_methods_of_the_package_come_back(name):
-    card, problem = METHODS[name], Quadratic.random(3, 4, mu=1.0, L=10.0)
-    sent = SENT[card.method.needs.compressor]
-    experiment = Experiment.of(card.parameters(problem, sent), problem, sent)
-    assert comes_back(experiment).holds
-
-
 @dataclass(frozen=True)
 class Forgetting(EF21):
     """Its estimates of the gradients move away from them; f - f* does not show it at first."""

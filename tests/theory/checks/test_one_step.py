@@ -1,5 +1,6 @@
 """Checks of one step and of the worst quadratic: right numbers, and each can fail."""
 
+import inspect
 import math
 from dataclasses import replace
 
@@ -59,6 +60,7 @@ def test_steps_of_gradient_descent_by_hand():
     assert later.value == pytest.approx(9 / 16)
     assert (later.limit, later.note, later.holds) == (pytest.approx(9 / 16), "exact", True)
     assert worst_case(experiment, theorem) == pytest.approx(9 / 16)
+    assert 0 in inspect.signature(steps_along_a_run).parameters["steps"].default
     random = steps_at_random_states(theorem, experiment)
     assert 0.01 < random.value <= 9 / 16 + 1e-12
 

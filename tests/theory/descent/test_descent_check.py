@@ -24,26 +24,6 @@ from certibit.theory.certificates.certified_theorem import searched_descents
 from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.theorem import DescentPromise, Theorem
 
-SUBJECTS = [
-    ("gd", "1/L", None),
-    ("ef21", "nonconvex", "top-k:2"),
-    ("marina", "nonconvex", "rand-k:2"),
-    ("dasha", "nonconvex", "rand-k:2"),
-]
-
-
-@pytest.mark.parametrize("selector", ["breast-cancer@4:nonconvex", "quadratic:d=4@3:nonconvex"])
-@pytest.mark.parametrize(("name", "rule", "sent"), SUBJECTS)
-def test_runs_descend_as_promised(name, rule, sent, selector):
-    functions, sent = problem(selector), sent and compressor(sent)
-    card = CARDS[name]
-    method = card.at(Setting.of(card.method, functions, sent), rule)
-    verdict = steps_along_a_run(
-        card.about("squared_gradient")[0], Experiment.of(method, functions, sent)
-    )
-    assert verdict.holds
-    assert verdict.points > 1
-
 
 def noisy_run(name, theorem=None):
     """Return the verdict on a theorem along a run with stochastic gradients."""

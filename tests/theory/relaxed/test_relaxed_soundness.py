@@ -31,7 +31,7 @@ from certibit.solvers.authoring import Refusal, mean, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.theory.proofs.positivity import RationalFunction, Span, cuts_for, holds_with_cuts
 from certibit.theory.relaxed.certify_clipped import PARTS
-from certibit.theory.relaxed.clipped_account import attained_decrease, clipped_account
+from certibit.theory.relaxed.clipped_account import clipped_account
 from certibit.theory.relaxed.clipped_certificate import GrowthBound
 from certibit.theory.relaxed.growth_bounds import against_gradient
 from certibit.theory.relaxed.slope_parts import SLOPE
@@ -104,27 +104,6 @@ def test_functions_of_the_class_keep_the_promise(shape, kind):
         promised = np.array([proof.decrease(slope) for slope in slopes])
         rounding = 1e-12 * (shape.gap(x)[0] + 1e-300)
         assert (fallen >= promised * (1 - 1e-9) - rounding).all()
-
-
-@pytest.mark.long
-def test_random_constants_and_parameters():
-    """No certificate is above what the extremal function attains, and each holds anew."""
-    generator = np.random.default_rng(1)
-    ratios = []
-    for k in range(24):
-        L0, L1 = (float(10 ** generator.uniform(-4, 4)) for _ in range(2))
-        eta, gamma = (float(10 ** generator.uniform(-3, -0.3)) / L for L in (L0, L1))
-        sigma = gamma / eta / 10 if k % 4 == 0 else 0.0
-        kind = (ClippedSGD, EPISODE, NormalisedGD)[0 if sigma else k % 3]
-        method = kind(gamma, gamma / eta) if kind is NormalisedGD else kind(eta, gamma)
-        functions = RelaxedFunctions(L0, L1, n=1 + k % 5, sigma=sigma)
-        proof = certify_clipped(method, functions)
-        assert proof.verify()
-        assert proof.c > 0
-        if not sigma:
-            ratios.append(proof.c / attained_decrease(method, functions, proof.measure).c)
-    assert max(ratios) <= 1 + 1e-9
-    assert np.median(ratios) > 1 - 1e-6
 
 
 NOISY = [ClippedSGD, NaiveParallelClip, ClippedMinibatchSGD, EPISODE]
