@@ -1,4 +1,4 @@
-"""Random inputs for the fuzzers; ``CERTIBIT_FUZZ`` times as many as in the fast tests."""
+"""Random inputs for the fuzzer; ``CERTIBIT_FUZZ`` times as many as in the fast tests."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import simulate
 
-from certibit import AGD, EPISODE, METHODS, Budget, Problem, Quartics, Uniform, relaxed_smoothness
+from certibit import EPISODE, Budget, Problem, Quartics, Uniform, relaxed_smoothness
 from certibit.data.problem import is_strongly_convex
 from certibit.data.relaxed.families import (
     Multiples,
@@ -296,14 +296,6 @@ def test_misfits_are_refused():
     ):
         with pytest.raises(Refusal, match=sentence):
             build()
-
-
-def test_methods_that_need_strong_convexity_are_refused():
-    problem = stalemate()
-    with pytest.raises(Refusal, match="agd needs a strongly convex problem and tilted has mu = 0"):
-        simulate(AGD(0.1, 0.5), problem, budget=Budget(rounds=1))
-    with pytest.raises(Refusal, match="locodl needs a strongly convex problem and tilted has mu"):
-        METHODS["locodl"].parameters(problem)
 
 
 @each_problem

@@ -128,7 +128,10 @@ def test_layout_against_bit_strings():
     ("name", "d"), [(name, d) for name in ALL for d in (1, 2, 3, 8, 13, 122) if serves(name, d)]
 )
 def test_counted_bits_are_encoded_bits(name, d):
-    """The bytes hold the counted bits, zeros after them, and no counted bit is idle."""
+    """The bytes hold the counted bits, zeros after them, and no counted bit is idle.
+
+    What a damaged message decodes to is encoded as the same bytes.
+    """
     c, x, u = draw(name, 1, d, 1)
     layout = c.layout(d)
     message = c.message(x, u)
@@ -146,6 +149,7 @@ def test_counted_bits_are_encoded_bits(name, d):
             other = layout.decode(np.packbits(flipped)[None, :, None], known)
         except Refusal:
             continue
+        np.testing.assert_array_equal(layout.encode(other)[0, :, 0], np.packbits(flipped))
         assert [np.ascontiguousarray(values).tobytes() for values in other] != received
 
 

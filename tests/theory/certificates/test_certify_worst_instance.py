@@ -7,6 +7,7 @@ import pytest
 
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.selection import rand_k_of
+from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.theory.assumptions.client_class import ClientClass
@@ -102,27 +103,6 @@ def test_beyond_the_limit_of_the_step_a_run_diverges(name):
     assert divergence(within, family) is None
 
 
-def test_what_has_no_quadratic_worst_case_is_refused():
-    method, family = by_rule("dasha", 10, 1000.0)
-    family = replace(family, omega=9.0)
-    method = replace(method, gamma=6.635e-5, a=1 / 19)
-    with pytest.raises(Refusal, match="no quadratic"):
-        worst_instance(method, family).step()
-
-
-def test_assumptions_are_refused():
-    """The quadratics that are drawn need not satisfy them."""
-    functions = FunctionClass(3, 1.0, 10.0, assumptions=(Similarity(0.1),))
-    with pytest.raises(Refusal, match="not a property that the quadratics"):
-        worst_instance(GD(0.1), functions)
-
-
-def test_too_many_outcomes_are_refused():
-    method, family = by_rule("gradskip", 12, 10.0)
-    with pytest.raises(Refusal, match="too many"):
-        worst_instance(method, family).step()
-
-
 @pytest.mark.parametrize("omega", [0.0, 0.5, 9.0, 2.25])
 def test_rand_k_of_a_variance(omega):
     sent, d = rand_k_of(omega, 7)
@@ -156,14 +136,6 @@ def test_clients_that_differ_attain_it_too(name, counts):
     assert np.all(instance.problem.plain.constants.L_i <= most * (1 + 1e-6))
 
 
-def test_compressors_that_differ_are_not_drawn():
-    family = FunctionClass.of_classes(
-        [ClientClass(1, 1.0, 10.0, omega=2.0), ClientClass(2, 1.0, 10.0)]
-    )
-    with pytest.raises(Refusal, match="whose compressors differ"):
-        worst_instance(METHODS["diana"].method(0.01, 0.1), family)
-
-
 @pytest.mark.parametrize("gamma", [0.1, 0.45])
 def test_a_smoother_average_is_drawn_as_smooth(gamma):
     """It was drawn as if L_f were L, and steps above 2/L were said to contradict their proof."""
@@ -173,7 +145,21 @@ def test_a_smoother_average_is_drawn_as_smooth(gamma):
     assert worst.step().factor == pytest.approx(certify(GD(gamma), family).factor, rel=1e-7)
 
 
-def test_an_average_that_is_drawn_too_steep_is_refused():
-    method, family = by_rule("fedcomgate", 3, 20.0)
-    with pytest.raises(Refusal, match="and not 5-smooth as it should be"):
-        worst_instance(method, replace(family, L_f=5.0))
+GRADSKIP, FEDCOMGATE = by_rule("gradskip", 12, 10.0), by_rule("fedcomgate", 3, 20.0)
+DASHA, UNLIKE = METHODS["dasha"].method(gamma=6.635e-5, a=1 / 19), ClientClass(2, 1.0, 10.0)
+REFUSED = {
+    # what is drawn need not satisfy assumptions, and has the same compressor everywhere
+    "not a property that the quadratics": (
+        GD(0.1), FunctionClass(3, 1.0, 10.0, assumptions=(Similarity(0.1),))),
+    "no quadratic": (DASHA, replace(by_rule("dasha", 10, 1000.0)[1], omega=9.0)),
+    "too many": GRADSKIP,
+    "whose compressors differ": (
+        DIANA(0.01, 0.1), FunctionClass.of_classes([ClientClass(1, 1.0, 10.0, omega=2.0), UNLIKE])),
+    "and not 5-smooth as it should be": (FEDCOMGATE[0], replace(FEDCOMGATE[1], L_f=5.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_has_no_such_instance_is_refused(words):
+    with pytest.raises(Refusal, match=words):
+        worst_instance(*REFUSED[words]).step()
