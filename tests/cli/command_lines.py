@@ -1,5 +1,6 @@
 """Command lines that several tests try, and how their JSON is read."""
 
+import io
 import json
 
 from certibit.cli import main
@@ -37,3 +38,20 @@ def refusal(capsys, words):
     (sentence,) = [line for line in lines if line.strip()]
     assert sentence.startswith("certibit: ")
     return sentence.removeprefix("certibit: ")
+
+
+def keys(value, data=()):
+    """All keys of JSON that name something, not those that are data, nor those below these."""
+    if isinstance(value, list):
+        return set().union(*(keys(inner, data) for inner in value))
+    if not isinstance(value, dict):
+        return set()
+    inner = (keys(inner, data) for key, inner in value.items() if key not in data)
+    return {*value}.union(*inner)
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self):
+        return True

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from command_lines import CASES, FAST, RUN, run_words, strict
+from command_lines import CASES, FAST, RUN, keys, run_words, strict
 
 import certibit
 from certibit.cli import main
@@ -80,15 +80,6 @@ SCHEMA = {
     "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],
     "check": ["check", "quadratic:d=4@3", "gd", "--kappa", "9", "--seeds", "2"],
 }
-
-
-def keys(value):
-    """All keys of JSON that name something, not those that are data."""
-    if isinstance(value, list):
-        return set().union(*map(keys, value))
-    if not isinstance(value, dict):
-        return set()
-    return set(value).union(*map(keys, value.values()))
 
 
 @pytest.mark.long(keep=2)

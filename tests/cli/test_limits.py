@@ -1,9 +1,9 @@
 """Limits of runs on the command line: what ends runs, what is told of it, and the bar."""
 
-import io
 import json
 
 import pytest
+from command_lines import Terminal
 from tqdm import tqdm
 
 from certibit.cli import main
@@ -89,11 +89,6 @@ def test_limits_of_theory_end_its_whole_runs(capsys, monkeypatch, limited):
 def test_a_limit_beyond_what_runs_need_cuts_nothing(capsys, short):
     assert main(["demo", "--seeds", "2", "--jobs", "1", "--rounds", "9999"]) == 0
     assert "cut" not in capsys.readouterr().err
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 def test_the_bar_tells_the_mean_pace_and_may_fall(monkeypatch):

@@ -1,12 +1,11 @@
 """What commands print fits a terminal, and progress is elsewhere."""
 
-import io
 import json
 import sys
 from dataclasses import MISSING, fields, replace
 
 import pytest
-from command_lines import CASES, FAST, RUN, run_words
+from command_lines import CASES, FAST, RUN, Terminal, run_words
 
 from certibit.cli import main
 from certibit.figures.locodl.recipes import demonstration
@@ -23,13 +22,6 @@ def test_tables_fit_a_terminal_and_progress_is_elsewhere(capsys, method, compres
     assert [line.split()[0] for line in lines[-3:]] == ["1e-1", "1e-2", "1e-3"]
     assert err == "", "there is no terminal to draw progress on"
     assert "%" not in out
-
-
-class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
-
-    def isatty(self):
-        return True
 
 
 def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(monkeypatch):

@@ -50,21 +50,11 @@ def less(x):
 
 
 CHANGES = [
-    ("gd", "nonconvex", ("c",), more),
-    ("gd", "nonconvex", ("classes", 0, "L"), more),
-    ("gd", "nonconvex", ("assumptions", 0, "infimum"), less),
-    ("gd", "nonconvex", ("psi", "values", 0), less),
-    ("gd", "nonconvex", ("expected", "values", 0), more),
-    ("gd", "nonconvex", ("evaluations", 0, "gradient", 0, 0), more),
-    ("gd", "nonconvex", ("solution",), lambda _: 1),
     ("gd", "nonconvex", ("below",), lambda _: []),
     ("gd", "gradual", ("assumptions", 1, "polyak lojasiewicz"), less),
     ("gd", "gradual", ("c",), more),
-    ("gd", "convex", ("start", "psi", "blocks", 0, 0, 0), more),
     ("gd", "star", ("assumptions", 1, "quasi strong convexity"), lambda _: "0"),
     ("gd", "star", ("solution",), lambda _: 0),
-    ("ef21", "nonconvex", ("classes", 0, "alpha"), less),
-    ("ef21", "nonconvex", ("messages", 0, "class"), lambda _: 1),
     ("ef21", "uneven", ("assumptions", 1, "mean smoothness"), more),
     ("ef21", "biased", ("classes", 0, "omega"), more),
     ("marina", "similar", ("assumptions", 1, "similarity"), lambda _: "50"),
