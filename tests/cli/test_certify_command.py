@@ -107,7 +107,7 @@ FAILING = {
 """And where nothing is proved."""
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("words", PRINTED)
 def test_what_is_printed_of_a_proof(capsys, words):
     text = said(capsys, words)

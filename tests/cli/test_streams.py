@@ -30,7 +30,7 @@ STREAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=3)
 @pytest.mark.skipif(not os.path.exists(FULL), reason=f"this system has no {FULL}")
 @pytest.mark.parametrize("name", STREAMS)
 def test_streams_that_cannot_be_written(name):
@@ -106,7 +106,7 @@ WITH_JSON = {
 }  # fmt: skip
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", WITH_JSON)
 def test_prints_of_a_user_are_no_json(name, tmp_path, capsys):
     path = tmp_path / "own.py"

@@ -117,6 +117,7 @@ def test_a_process_that_cannot_be_started_costs_one_job(tmp_path, monkeypatch):
         list(traces([Made(1, tmp_path), Made(2, tmp_path)], 1))
 
 
+@pytest.mark.long
 def test_an_endless_job_is_given_up_and_not_tried_again(tmp_path, monkeypatch):
     """A second time it would have been done."""
     monkeypatch.setattr(workers, "LONGEST", 3.6)

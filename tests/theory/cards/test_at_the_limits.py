@@ -29,7 +29,7 @@ OTHER_NUMBERS = {("compressed-scaffnew", 1), ("tamuna", 1), ("compressed-gd", 4)
 CASES = [case for case in product(ONE_STEP, [1, 4]) if case not in OTHER_NUMBERS]
 
 
-@pytest.mark.long(keep=7)
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("name", "n"), CASES)
 def test_promises_are_certified_at_the_largest_step(name, n):
     broken, count = broken_promises(ONE_STEP[name], n)

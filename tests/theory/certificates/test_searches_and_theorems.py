@@ -22,6 +22,7 @@ def at_a_point(name, n, kappa, omega):
     return card.at(where), where
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("point", [(3, 100.0, 4.0), (10, 1000.0, 9.0), (10, 100.0, 4.0)], ids=str)
 @pytest.mark.parametrize(
     "name", [name for name, card in METHODS.items() if card.about("potential")]

@@ -18,6 +18,7 @@ from certibit.theory.checks.method.conduct import rests_at_the_solution_only
 SENT = {None: None, "unbiased": RandK(2), "contractive": TopK(2)}
 
 
+@pytest.mark.long(keep=12)
 @pytest.mark.parametrize("kappa", [10.0, 1e4])
 @pytest.mark.parametrize("name", METHODS | SHARED_MINIMISER)
 def test_methods_of_the_package_rest_at_the_solution_only(name, kappa):

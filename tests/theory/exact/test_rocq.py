@@ -44,6 +44,7 @@ def proof_of(name):
 
 
 @KERNEL
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", *OTHERS])
 def test_the_kernel_accepts_a_proof(name, tmp_path):
     assert refusal(rocq_proof(proof_of(name)), tmp_path) == ""

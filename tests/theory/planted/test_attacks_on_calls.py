@@ -253,6 +253,7 @@ class OfTheStepBefore(Method):
         return Done(x, g, s.done | everyone(g))
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("n", [1, 2, 3, 10])
 def test_what_holds_where_a_flag_is_down_is_not_used_where_all_are_up(n):
     """On L x^2/2 the delayed gradient diverges for gamma L > 1."""

@@ -50,6 +50,7 @@ def rows(name: str) -> Iterator[Verdict]:
     yield from filter(None, (tight_promise(theorem, card) for theorem in card.about("potential")))
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
 def test_every_card_is_as_it_is_written(name):
     found = list(rows(name))
