@@ -14,7 +14,6 @@ import scipy.sparse
 
 sys.path.append(str(Path(__file__).parents[1]))  # of `tool`, also for who runs a file alone
 
-from tool.compiled import compiled_as_plain
 from tool.independence import independent_choices
 from tool.own_cards import best_rule, made_by_its_name
 from tool.replay import recorded
@@ -42,7 +41,6 @@ from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.state import narrow
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
@@ -136,7 +134,7 @@ def parts(
             yield f"convex {number + 1}", partial(_of_convex, one, card, experiment, rule, seed)
         yield "best", lambda: filter(None, [best_rule(card, where)])
         yield "soundness", lambda: soundness(card, experiment, seed)
-        yield "traces", lambda: _of_runs(experiment, seed)
+        yield "traces", lambda: [recorded(experiment, seed)]
     yield "identities", lambda: (identities(card, problem, seed),)
     if sampling:
         yield "compressor", lambda: (*compressor_checks(used, 5, seed), made_by_its_name(used))
@@ -157,12 +155,6 @@ def sampled(name: str, rule: str | None) -> tuple[Verdict, ...]:
     setting = Setting.of(card.method, problem, sent)
     method = card.at(setting, rule or card.default_rule(setting))
     return examine(card, Experiment.of(method, problem, sent), Budget()).verdicts
-
-
-def _of_runs(experiment: Experiment, seed: int) -> Iterator[Verdict]:
-    """Check what is recorded of a run, and compiled passes."""
-    yield recorded(experiment, seed)
-    yield from filter(None, [compiled_as_plain(narrow(experiment.problem, np.array([0])), seed)])
 
 
 def _as_written(card: Card, rule: str | None, experiment: Experiment) -> Iterator[Verdict]:
@@ -218,15 +210,7 @@ def _of_convex(
 def problem_parts(seed: int = 0) -> Iterator[tuple[str, Part]]:
     """Return the checks of problems of every kind, small and of more than 50 clients."""
     for number, make in enumerate(PROBLEMS):
-        yield f"problem {number + 1}", partial(_of_problem, make, seed)
-
-
-def _of_problem(make: Callable[[int], Problem], seed: int) -> Iterator[Verdict]:
-    problem = make(seed)
-    yield from problem_checks(problem, seed)
-    compiled = compiled_as_plain(problem, seed)
-    if compiled:
-        yield compiled
+        yield f"problem {number + 1}", lambda make=make: problem_checks(make(seed), seed)
 
 
 def verdicts(name: str, part: Part) -> Iterator[Verdict]:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from faults import BESIDE_COMPILED, BY_PART, COMPILED
 from planting import compiled_from, planted
-from tool.compiled import compiled_as_plain
 
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
@@ -13,6 +12,8 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
+from certibit.solvers.simulation.iteration import world_of_runs
+from certibit.solvers.simulation.simulated_world import simulated_world
 
 DATA = problem("breast-cancer@9", kappa=1e3)
 
@@ -35,7 +36,12 @@ def is_right(subject):
     )
     long = trace_of(subject, "always", 1000)
     counted = np.array_equal(long["rounds"], long["synchronisations"])
-    return alike and counted and compiled_as_plain(DATA).holds
+    points = np.random.default_rng(0).standard_normal((DATA.n, DATA.d, 5))
+    with use_extensions("always"):
+        experiment = Experiment.of(METHODS["gd"].method(1.0), DATA)
+        _, oracle = world_of_runs(*simulated_world(experiment, range(5)))
+        same = np.allclose(oracle.grad(points), experiment.problem.grad(points), rtol=1e-9)
+    return alike and counted and same
 
 
 SUBJECTS = {fault.subject: 0 for part in (COMPILED, BESIDE_COMPILED) for fault in BY_PART[part]}
