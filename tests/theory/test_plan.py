@@ -155,15 +155,6 @@ def test_total_bits_are_a_column_where_bits_received_have_a_weight(capsys):
         assert costs["total"] == costs["up"] + 0.5 * costs["down"]
 
 
-def test_json_is_strict(capsys):
-    assert main([*COMMAND, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert set(found) == {
-        "problem", "target", "measure", "network", "downlink_weight", "offers", "crossover"
-    }  # fmt: skip
-    assert found["crossover"][-1]["up_to"] is None
-
-
 @pytest.mark.parametrize(
     ("selector", "choice", "sentence"),
     [

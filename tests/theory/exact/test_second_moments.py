@@ -8,6 +8,12 @@ import pytest
 from enumerated import enumerated_moments
 
 from certibit.data.errors import Refusal
+from certibit import DIANA
+from certibit import GD
+from certibit import ClientClass
+from certibit import certify
+from certibit import compressor
+from certibit import mean
 from certibit.figures.text.proofs import describe_limit
 from certibit.solvers.backend import mean
 from certibit.solvers.compressors.selector import compressor
@@ -21,15 +27,8 @@ from certibit.theory.exact.long_run import extremes, limit_of_potentials, slowes
 from certibit.theory.exact.second_moments import SecondMoments, _evened, spectral_radius
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Squares
+from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
-
-
-@pytest.mark.parametrize("gamma", [0.05, 0.1, 0.15])
-def test_gradient_descent_is_exact(gamma):
-    functions = FunctionClass(2, 1.0, 10.0)
-    expected = max((1 - gamma) ** 2, (1 - 10 * gamma) ** 2)
-    assert 1 - slowest_decrease(GD(gamma), functions) == pytest.approx(expected)
-
 
 UNBIASED = [
     name
@@ -212,16 +211,9 @@ def test_their_mean_is_as_wrong_as_it_may_be(joint):
     extreme = next(x for x in extremes(method, functions) if x.curvatures == (10.0,))
     outcomes = outcomes_of(method, functions)
     moments = SecondMoments.of(outcomes.natural, outcomes.found, extreme)
-    length = moments.form(Model(), functions)
+    length = moments.form(AtModel("distance"), functions)
     after = moments.step @ length
     assert after @ length == pytest.approx((0.8**2 + joint * 0.2**2) * (length @ length))
-
-
-class Model:
-    """The squared distance of the model."""
-
-    def lyapunov(self, m, s, star, setting, problem):
-        return (Squares(1.0, s.x - star.x),)
 
 
 @pytest.mark.long(keep=1)
