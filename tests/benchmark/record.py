@@ -11,8 +11,7 @@ from pathlib import Path
 
 from ratios import Ratio
 
-from certibit.data.errors import DamagedFileError
-from certibit.data.files.archive import load_or_set_aside, read_record, write_record
+from certibit.data.files.archive import read_record, write_record
 
 _LIBRARIES = ("certibit", "numpy", "scipy", "numba", "array-api-compat")
 

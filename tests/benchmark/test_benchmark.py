@@ -18,7 +18,7 @@ from tricks import TRICKS, experiment_of
 
 import certibit
 from certibit import METHODS
-from certibit.data.files.archive import read_record, write_record
+from certibit.data.files.archive import read_record
 
 pytestmark = pytest.mark.long
 

@@ -17,8 +17,6 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Squares
-from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.setting import Setting
 from certibit.theory.verdict import OutsideTheoremWarning

@@ -27,8 +27,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
-from certibit.theory.worlds.linear_maps import LinearChannel, worst_case
-from certibit.theory.worlds.numbers.worst_contraction import WorstContraction
+from certibit.theory.worlds.linear_maps import LinearChannel
 from certibit.theory.worlds.outcomes import outcomes
 from certibit.theory.worlds.probing import one_step
 from certibit.theory.worlds.worst_states import WorstContraction

@@ -9,8 +9,7 @@ import pytest
 from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.figures.text.examinations import _TELLING
-from certibit.theory.catalogue.catalogue import METHODS, card_from_file, read_settings
-from certibit.theory.setting import Setting
+from certibit.theory.catalogue.catalogue import METHODS, read_settings
 
 OWN = """
 from dataclasses import dataclass

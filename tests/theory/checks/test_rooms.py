@@ -6,8 +6,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
-from certibit.theory.checks.compressor.compression import compressor_checks
-from certibit.theory.checks.examination import examine, soundness
+from certibit.theory.checks.examination import examine
 from certibit.theory.checks.problem.problems import problem_checks
 
 OF_DATA = "Hessian of the gradient"

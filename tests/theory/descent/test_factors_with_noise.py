@@ -21,7 +21,6 @@ from certibit import (
 )
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.proofs import symbolic_step
-from certibit.theory.proofs import error_inequalities
 from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-8

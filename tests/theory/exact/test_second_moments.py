@@ -7,26 +7,12 @@ import numpy as np
 import pytest
 from enumerated import enumerated_moments
 
-from certibit.data.errors import Refusal
-from certibit import DIANA
-from certibit import GD
-from certibit import ClientClass
-from certibit import certify
-from certibit import compressor
-from certibit import mean
+from certibit import DIANA, GD, ClientClass, FunctionClass, Refusal, certify, compressor, mean
 from certibit.figures.text.proofs import describe_limit
-from certibit.solvers.backend import mean
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gd import GD
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
 from certibit.theory.exact.second_moments import SecondMoments, _evened, spectral_radius
-from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Squares
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 

@@ -11,9 +11,8 @@ from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import simulated_world, world_of_runs
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.solvers.simulation.iteration import world_of_runs
-from certibit.solvers.simulation.simulated_world import simulated_world
 
 DATA = problem("breast-cancer@9", kappa=1e3)
 
