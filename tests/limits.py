@@ -10,11 +10,10 @@ from itertools import product
 
 import numpy as np
 
-from certibit import Constants, FunctionClass, GradientNoise, Refusal, certify
+from certibit import Constants, FunctionClass, GradientNoise, Refusal, RunTheorem, certify
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.setting import OfSamples
-from certibit.theory.theorem import RunTheorem
 
 CLOSE = 1e-6
 STEEP, FLAT, UNLIKE = 10.0, 0.3, (1.0, 0.2, 0.2, 0.2)

@@ -8,16 +8,11 @@ from pathlib import Path
 import pytest
 from command_lines import keys, refusal
 
-from certibit import METHODS
+from certibit import DIANA, METHODS, FunctionClass, Setting, compressor, problem
 from certibit.cli import main
-from certibit.data.problems.selector import problem
 from certibit.figures.certified.classes.rule_tables import descent_row
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
 from certibit.theory.certificates import search
 from certibit.theory.exact.second_moments import SecondMoments
-from certibit.theory.function_class import FunctionClass
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.symbolic import kernels
 
 SLACK = 1e-6

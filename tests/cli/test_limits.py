@@ -6,13 +6,12 @@ import pytest
 from command_lines import Terminal
 from tqdm import tqdm
 
+from certibit import METHODS, Trace
 from certibit.cli import main
 from certibit.cli.commands import results
 from certibit.cli.words.progress import progress_bar
 from certibit.figures.locodl import recipes
 from certibit.figures.locodl.panels import Curve, Figure, Panel
-from certibit.solvers.runs.trace import Trace
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks import standard
 
 LIMITS = {"--rounds": "rounds", "--iterations": "iterations", "--gradients": "gradients"}

@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from certibit import LinearModel, Logistic, LogisticRegression, MultinomialRegression, Quadratic
 from certibit.data.files.own_data import Dataset
-from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.losses import LeastSquares, Multinomial, Poisson
-from certibit.data.problems.linear_model import LinearModel, MultinomialRegression
-from certibit.data.problems.logistic import LogisticRegression
-from certibit.data.problems.quadratic import Quadratic
 
 
 def _dataset(N=23, d=6, density=0.5, seed=1):

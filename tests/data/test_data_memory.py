@@ -1,5 +1,8 @@
 """What takes more memory than the machine has is refused."""
 
+import os
+import subprocess
+import sys
 import tracemalloc
 from functools import partial
 
@@ -84,3 +87,24 @@ def test_numbers_with_a_square_are_solved(scale, loss, clients):
                        for k in (scale, 1.0))  # fmt: skip
     np.testing.assert_allclose(scale * found.x_star, expected.x_star, rtol=1e-9)
     assert found.f_star == pytest.approx(expected.f_star, rel=1e-12)
+
+
+ASKED = """
+from threadpoolctl import threadpool_info
+from certibit.data.quiet_machine import one_thread
+
+with one_thread():
+    inside = {each["filepath"]: each["num_threads"] for each in threadpool_info()}
+import scipy.linalg
+assert {each["filepath"] for each in threadpool_info()} == set(inside), "one is loaded later"
+print(set(inside.values()))
+"""
+
+
+def test_every_blas_has_one_thread():
+    variables = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", ASKED]
+    done = subprocess.run(
+        command, env=os.environ | variables, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "{1}"

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certibit import GD, SGD, Budget, NeuralProblem, Refusal, compressor, parameters, run
+from certibit import CARDS, GD, SGD, Budget, NeuralProblem, Refusal, compressor, parameters, run
 from certibit.data.deep.module_gradients import ModuleGradients
 from certibit.data.deep.neural_problem import ExampleBatch
 from certibit.solvers.libraries import transfer
-from certibit.theory.catalogue.catalogue import CARDS
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import simulate
 
-from certibit import EPISODE, Budget, Problem, Quartics, Uniform, relaxed_smoothness
+from certibit import EPISODE, Budget, Problem, Quartics, Refusal, Uniform, relaxed_smoothness
 from certibit.data.problem import is_strongly_convex
 from certibit.data.relaxed.families import (
     Multiples,
@@ -32,7 +32,6 @@ from certibit.data.relaxed.shapes import (
     Well,
 )
 from certibit.data.relaxed.smoothness import hessians
-from certibit.solvers.authoring import Refusal
 from certibit.solvers.libraries import transfer
 from certibit.theory.checks.problem.problems import problem_checks
 

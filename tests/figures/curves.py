@@ -6,11 +6,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.simulation.experiment import Experiment
+from certibit import DIANA, Budget, Experiment, Quadratic, compressor
 from certibit.solvers.store.store import Store, StoredJob
 
 

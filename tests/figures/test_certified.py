@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certibit import Budget, run
-from certibit.data.errors import Refusal
+from certibit import Budget, FunctionClass, Refusal, Setting, certify, compressor, run
 from certibit.data.files.archive import read_record
 from certibit.data.terminal import text_columns
 from certibit.figures.certified import comparison, potential_gains
@@ -28,14 +27,10 @@ from certibit.figures.certified.rates import compared_rate, rates_of
 from certibit.figures.certified.variants import variants
 from certibit.figures.pool import Work
 from certibit.figures.text.tables import ABSENT, short_cost
-from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.store.store import CutWarning, Store
 from certibit.theory.card import LOWER_BOUND
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.function_class import FunctionClass
-from certibit.theory.setting import Setting
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from certibit import CARDS
+from certibit import CARDS, METHODS
+from certibit.figures.certified.classes import rule_tables
 from certibit.figures.certified.classes.class_table import CLASSES, class_cells, class_table
 
 
@@ -47,3 +48,24 @@ def test_a_step_that_is_never_certified_has_a_sentence():
     factor, descent = class_cells(wrong, ["strongly convex", "nonconvex"])
     assert "no finite factor" in factor.reason
     assert "no descent" in descent.reason
+
+
+def test_rows_and_sentences(monkeypatch):
+    few = {name: METHODS[name] for name in ("gd", "locodl")}
+    monkeypatch.setattr(rule_tables, "METHODS", few)
+    monkeypatch.setattr(rule_tables, "STOCHASTIC", {})
+    text = rule_tables.convex_table()
+    words = [line.split() for line in text.splitlines()]
+    assert ["GD", "1/L", "2", "2", "at", "1", "1.49", "at", "1"] in words
+    assert ["LoCoDL", "published", "-", "-", "-"] in words
+    assert "LoCoDL (convex, PL): locodl solves min f + g with a strongly convex g" in text
+    shown = " ".join(text.split())
+    assert "holds: GD with gamma = 1/L: f(x_T) - f* <= L |x_0 - x*|^2/(4 T + 2)" in shown
+
+
+@pytest.mark.long
+def test_what_is_certified_beside_what_is_stated():
+    (rule, stated, certified, gradual), reasons = rule_tables.convex_cells(METHODS["diana"], 10, 1)
+    assert (rule, reasons) == ("convex", {})
+    assert gradual.endswith("(nonconvex)")
+    assert float(stated) < float(certified.split()[0]) < 1.2 * float(stated)

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from compared import NAMES, PROBLEM, Mine, Yours
 
-from certibit import GD, Budget, compare
+from certibit import CARDS, GD, Budget, Card, compare
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.costs import QUANTITIES, CostCurve, cost_curve
 from certibit.figures.looks import distinct_looks
 from certibit.figures.named_curves import named_height
 from certibit.figures.text.tables import short_cost
-from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import CARDS
 
 
 @pytest.mark.parametrize("by", QUANTITIES)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from worlds import simulate
 
+from certibit import Budget, Quartics, Record, Store
 from certibit.data.relaxed.families import hard_instances
-from certibit.data.relaxed.polynomials import Quartics
 from certibit.figures.episode.clipping_drawing import (
     draw_comparison,
     end_points,
@@ -41,10 +41,8 @@ from certibit.figures.episode.tuning import (
     settling_round,
 )
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED, claim_outcome, verdicts_text
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import COLUMNS, Trace
-from certibit.solvers.store.store import Store
 from certibit.theory.cards.episode import MAIN
 
 SMALL = Contest(

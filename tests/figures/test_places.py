@@ -20,10 +20,10 @@ import numpy as np
 import psutil
 import pytest
 
+from certibit import Budget, Store, problem
 from certibit.cli import main
 from certibit.cli.words import places
 from certibit.data.errors import FailedJobsError, Refusal
-from certibit.data.problems.selector import problem
 from certibit.figures.comparison.compare import ContestantRun, compare
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.places import dask_workers, delivery, slurm
@@ -31,8 +31,6 @@ from certibit.figures.places.dask_workers import DaskWorkers
 from certibit.figures.places.delivery import Stored, deliver
 from certibit.figures.places.slurm import Slurm
 from certibit.figures.pool import SCHEDULER, Call, in_file, results, traces
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.store.store import Store
 from tests.figures.curves import CurveOfDIANA, Deadly, Value
 from tests.figures.missing_for_clusters import missing
 from tests.figures.processes import wait_for

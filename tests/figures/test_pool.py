@@ -2,23 +2,20 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
+from certibit import METHODS, Refusal, Store, Trace
 from certibit.data.files.archive import read_record
 from certibit.figures.locodl import reproduction
 from certibit.figures.locodl.panels import Curve, Figure, Job
 from certibit.figures.locodl.recipes import compressed, demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce, reproduce_paper
 from certibit.figures.pool import Work, traces
-from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store import store
-from certibit.solvers.store.store import Store
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.verdict import UNDECIDED
 from tests.figures.processes import alive, wait_for
 
@@ -167,29 +164,6 @@ def test_a_trace_is_that_of_the_recipe(short, tmp_path):
 def test_no_processes_are_refused(processes):
     with pytest.raises(Refusal, match=f"{processes} parallel jobs are not possible"):
         list(traces([], processes))
-
-
-def test_no_jobs_are_no_traces(here):
-    assert list(traces([])) == []
-
-
-@dataclass(frozen=True)
-class Square:
-    """A job that knows nothing of panels."""
-
-    number: int
-
-    @property
-    def name(self):
-        return "square"
-
-    def trace(self):
-        return self.number**2
-
-
-def test_every_trace_comes_with_the_place_of_its_job(here):
-    jobs = [Square(number) for number in range(7)]
-    assert dict(traces(jobs)) == {place: place**2 for place in range(7)}
 
 
 def test_jobs_name_the_folder_of_traces_in_full(here, short, tmp_path, monkeypatch):

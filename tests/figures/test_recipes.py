@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from certibit.data.errors import Refusal
+from certibit import METHODS, Refusal, compressor
 from certibit.data.files.manifest import CATALOGUE
 from certibit.figures.locodl.panels import Curve
 from certibit.figures.locodl.recipes import (
@@ -13,8 +13,6 @@ from certibit.figures.locodl.recipes import (
     paper_figure,
     recommended_k,
 )
-from certibit.solvers.compressors.selector import compressor
-from certibit.theory.catalogue.catalogue import METHODS
 
 # figure, panel, data, n, end of the axis, k of LoCoDL, k of ADIANA: the paper's legends and axes
 PAPER = [

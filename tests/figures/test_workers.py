@@ -15,17 +15,12 @@ import numpy as np
 import psutil
 import pytest
 
+from certibit import DIANA, Budget, Experiment, Quadratic, Store, compressor
 from certibit.data.errors import FailedJobsError, Refusal
-from certibit.data.problems.quadratic import Quadratic
 from certibit.figures import workers
 from certibit.figures.pool import traces
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.runs import checkpoint
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.solvers.store.store import Store
 from tests.figures.processes import alive, wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

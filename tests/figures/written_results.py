@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from certibit import Condition, Store
 from certibit.data.files.archive import write_record
 from certibit.data.files.cache import write_text
 from certibit.figures.certified.rates import Rate
@@ -16,11 +17,9 @@ from certibit.figures.locodl.recipes import demonstration
 from certibit.figures.locodl.reproduction import drawn_record
 from certibit.figures.text.verdicts import OWN, ClaimVerdict
 from certibit.figures.theory_results import row_summary
-from certibit.solvers.store.store import Store
 from certibit.theory.audit.locodl.locodl_proof import PROOF
 from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.checks.standard import TheoremRow
-from certibit.theory.theorem import Condition
 
 COMPRESSOR = "rand-k:2+natural"
 EVIL = "</script><script>alert(1)</script>"

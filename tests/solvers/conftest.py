@@ -1,8 +1,7 @@
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
+from certibit import Quadratic, parameters
 from certibit.solvers.compressors.selection import RandK
-from certibit.theory.catalogue.catalogue import parameters
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from worlds import simulate
 
-from certibit import EPISODE, Quadratic, Quartics, Refusal
+from certibit import EPISODE, Budget, Quadratic, Quartics, Record, Refusal
 from certibit.data.noise import Ball, Rademacher, Uniform
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.simulation.oracle import Tape
 

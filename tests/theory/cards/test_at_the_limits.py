@@ -10,12 +10,10 @@ from itertools import product
 import pytest
 from limits import broken_promises, settings_of
 
-from certibit.theory.card import Card
+from certibit import CARDS, Card, Condition, RunTheorem
 from certibit.theory.cards.gd import CARD as GD_CARD
 from certibit.theory.cards.l_svrg import CARD as LSVRG_CARD
 from certibit.theory.cards.l_svrg import ReferencePoint
-from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.theorem import Condition, RunTheorem
 
 ONE_STEP = {
     name: card

@@ -10,17 +10,10 @@ import pytest
 import scipy.stats
 from worlds import world
 
+from certibit import DIANA, GD, EControl, Every, Experiment, Quadratic, Scaffnew, compressor
 from certibit.data.arrays import add_scaled
-from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import Every
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.econtrol import EControl
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise

@@ -4,14 +4,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit import CARDS, GD, METHODS, SCAFFOLD, Condition, Quadratic, Refusal, Setting, Theorem
 from certibit.theory.card import Card, Role
-from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
 
 SETTING = Setting.of(GD, Quadratic.random(3, 4, mu=1.0, L=10.0))
 

@@ -7,15 +7,12 @@ from itertools import product
 import pytest
 from closed_forms import uneven_proof
 
-from certibit.solvers.methods.locodl import LoCoDL
+from certibit import METHODS, FunctionClass, LoCoDL, certify
 from certibit.theory.cards import locodl, scaffnew
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.formulas import coupling
 from certibit.theory.formulas.coupling import best_coupling
 from certibit.theory.formulas.gradient_step import gradient_step_factor
-from certibit.theory.function_class import FunctionClass
 
 CASES = [
     (name, rule, n, kappa, omega)

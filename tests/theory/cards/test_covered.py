@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import certibit
+from certibit import METHODS, Experiment, Setting
 from certibit.solvers.runs import engine
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.covered_run import lyapunov_record
-from certibit.theory.setting import Setting
 
 PROBLEM = certibit.Quadratic.random(3, 4, 1.0, 10.0)
 BUDGET = certibit.Budget(rounds=5)

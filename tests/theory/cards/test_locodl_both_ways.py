@@ -6,17 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.locodl import LoCoDL
+from certibit import METHODS, Budget, Experiment, LoCoDL, Quadratic, certify, compressor
 from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards import locodl_both_ways
 from certibit.theory.cards.locodl import UnevenLoCoDL
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass

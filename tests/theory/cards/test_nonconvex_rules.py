@@ -4,17 +4,9 @@ import math
 
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problem import Constants
-from certibit.data.problems.selector import problem
-from certibit.data.relaxed.polynomials import Quartics
+from certibit import EF21, GD, Budget, Constants, Quartics, Refusal, Setting, problem, run
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.ef21 import EF21
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.catalogue.covered_run import run
-from certibit.theory.setting import Setting
 from certibit.theory.verdict import OutsideTheoremWarning
 
 NONCONVEX = problem("breast-cancer@9:nonconvex")

@@ -5,15 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certibit import CELGC, Quartics, Refusal, Setting, Uniform, plan
+from certibit import CELGC, Experiment, Quartics, Refusal, Setting, Uniform, check, plan
 from certibit.data.problem import RelaxedConstants
 from certibit.data.relaxed.families import Multiples, Tilted, stalemate
 from certibit.data.relaxed.shapes import Cosh, Extremal
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import FORMS, GENERAL, MAIN, Theorem1
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING
-from certibit.theory.checks.examination import check
 from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.theorem import NormPromise
 

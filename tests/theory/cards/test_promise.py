@@ -7,22 +7,16 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from certibit.data.arrays import Array
-from certibit.data.errors import Refusal
+from certibit import GD, METHODS, Array, Experiment, Quadratic, Refusal, Scaffnew, Setting
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
-from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.backend import copies, everyone, mean
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.method import Method, Needs
 from certibit.solvers.methods.ef21 import State as EF21State
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.gd import GradientDescent
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.method.promise import (
     Promise,
@@ -32,7 +26,6 @@ from certibit.theory.checks.method.promise import (
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.potential import Gap, Squares, value
-from certibit.theory.setting import Setting
 from certibit.theory.theorem import ContractionPromise
 from certibit.theory.worlds.fixed_points import AboutModel
 

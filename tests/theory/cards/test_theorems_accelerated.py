@@ -7,17 +7,14 @@ from math import ceil, log, sqrt
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
+from certibit import METHODS, Experiment, Quadratic, Setting
 from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.adiana import Acceleration
 from certibit.theory.cards.five_gcs_cc import enough_steps
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import search
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.linear_maps import worst_case
 
 VARIANTS = [

@@ -8,19 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.backend import copies, mean
+from certibit import METHODS, Experiment, GradSkip, Quadratic, Setting, copies, mean, parameters
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.methods.gradskip import GradSkip
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.compressed_scaffnew import (
     balanced_probability,
     fewest_bits,
     primal_gain,
 )
-from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.linear_maps import worst_case
 
 ROUNDING = 1e-9

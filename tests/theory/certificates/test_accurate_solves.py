@@ -8,23 +8,17 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
+from certibit import ClientClass, Experiment, FunctionClass, Quadratic, Refusal, Setting, certify
 from certibit.solvers.compressors.base import Identity
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.cards.five_gcs_cc import enough_steps
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.catalogue.covered_run import lyapunov_record
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.opaque.exact_numbers import rational
 from certibit.theory.worlds.orbits import orbits
 from certibit.theory.worlds.symbolic.local_solves import AccurateSolve

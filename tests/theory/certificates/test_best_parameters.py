@@ -6,15 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.marina import MARINA
-from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.solvers.methods.scaffold import SCAFFOLD
-from certibit.solvers.runs.budget import Budget
+from certibit import GD, MARINA, SCAFFOLD, Budget, Experiment, Quadratic, Scaffnew, compressor
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates import search as search_module
 from certibit.theory.certificates.largest_step import largest_step

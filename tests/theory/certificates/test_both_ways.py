@@ -5,31 +5,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.data.problem import Constants
-from certibit.data.problems.quadratic import Quadratic
+from certibit import DIANA, METHODS, Constants, Quadratic, Refusal, Setting, certify, one_step
 from certibit.solvers.authoring import Needs, mean
 from certibit.solvers.compressors.base import Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.compressors.two_way import TwoWay
-from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA, State
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.worst_instance import divergence, worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.linear_maps import LinearChannel
 from certibit.theory.worlds.outcomes import outcomes
-from certibit.theory.worlds.probing import one_step
 from certibit.theory.worlds.worst_states import WorstContraction
 
 CARD = METHODS["ef21p-diana"]

@@ -4,22 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.page import PAGE
-from certibit.solvers.methods.sgd import SGD
+from certibit import CARDS, DIANA, GD, PAGE, SGD, Quadratic, certify, compressor, problem
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.similarity import Similarity
-from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.certified_theorem import (
     CertifiedTheorem,
     searched_theorem,
 )
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import OfSamples, Setting

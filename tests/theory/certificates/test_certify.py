@@ -9,16 +9,9 @@ import numpy as np
 import pytest
 from small_methods import Psi
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.simulation.experiment import Experiment
+from certibit import DIANA, GD, METHODS, Experiment, Quadratic, Refusal, certify, compressor
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass

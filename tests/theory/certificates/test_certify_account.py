@@ -7,16 +7,13 @@ from functools import partial
 
 import pytest
 
-from certibit.data.errors import Refusal
+from certibit import GD, FunctionClass, Refusal, compressor
 from certibit.figures.text.proofs import describe_optimum, describe_proof, optimum_summary
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.gd import GD
 from certibit.theory.catalogue.catalogue import METHODS, find_card, read_settings
 from certibit.theory.certificates import summary
 from certibit.theory.certificates.largest_step import largest_step, limits
 from certibit.theory.certificates.search import certified_cost, objective_value, optimise
 from certibit.theory.certificates.summary import account, class_setting, verdict
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.verdict import ContradictionError
 
 OWN = """

@@ -5,19 +5,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
+from certibit import (
+    DIANA,
+    EF21,
+    FunctionClass,
+    Refusal,
+    certify,
+)
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.worst_instance import divergence
-from certibit.theory.function_class import FunctionClass
+from certibit.theory.certificates.worst_instance import divergence, worst_instance
 from certibit.theory.potential import Gap
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem
@@ -188,3 +190,46 @@ def test_a_certificate_says_which_classes_it_is_about():
     assert "2 of the f_i with mu = 0.9, L = 1" in repr(proof)
     with pytest.raises(Refusal, match="n = 5 is not the number of clients of the classes, 2"):
         replace(narrow, n=5)
+
+
+CLASSES = [FunctionClass(5, 1.0, 2.0), FunctionClass(5, -1.0, 1.0)]
+
+
+@pytest.mark.parametrize("functions", CLASSES)
+def test_without_a_variance_they_are_contractions(functions):
+    biased = certify(EF21(0.1), replace(functions, bias=0.5))
+    contracting = certify(EF21(0.1), replace(functions, alpha=0.75))
+    assert biased.exact == pytest.approx(contracting.exact, rel=1e-7)
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize("functions", CLASSES)
+@pytest.mark.parametrize("omega", [1.0, 4.0])
+def test_the_noise_of_scaled_compressors_is_averaged(functions, omega):
+    """C/(1 + omega) for C in U(omega): alpha = 1/(1 + omega), and more for many clients."""
+    parts = {"bias": omega / (1 + omega), "omega": omega / (1 + omega) ** 2}
+    found = []
+    for n in (1, 100):
+        own = replace(functions, n=n)
+        contracting = certify(EF21(0.05), replace(own, alpha=1 / (1 + omega)))
+        proof = certify(EF21(0.05), replace(own, **parts))
+        assert proof.functions.alpha == pytest.approx(1 / (1 + omega))
+        assert proof.exact >= contracting.exact * (1 - 1e-7)
+        assert proof.verify()
+        found.append(proof.exact)
+    gained = 1e-6 if functions.mu < 0 else -1e-6  # Psi of the theorem has no mean
+    assert found[1] > found[0] * (1 + gained)
+
+
+def test_no_worst_case_is_drawn():
+    proof = certify(EF21(0.05), FunctionClass(5, 1.0, 2.0, bias=0.5, omega=0.2))
+    with pytest.raises(Refusal, match="a bias and a variance"):
+        worst_instance(EF21(0.05), proof.functions, proof.potential)
+
+
+def test_misfits_are_refused():
+    for bias in (-0.1, 1.0, float("nan"), "0.5", True):
+        with pytest.raises(Refusal, match="of compressors; give one of at least 0"):
+            FunctionClass(5, 1.0, 2.0, bias=bias)
+    with pytest.raises(Refusal, match="needs unbiased compressors, and bias"):
+        certify(DIANA(0.1, 0.1), FunctionClass(5, 1.0, 2.0, bias=0.5))

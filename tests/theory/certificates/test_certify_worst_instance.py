@@ -5,18 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
+from certibit import DIANA, GD, ClientClass, FunctionClass, LoCoDL, Refusal, Similarity, certify
 from certibit.solvers.compressors.selection import rand_k_of
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.locodl import LoCoDL
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import divergence, worst_instance
-from certibit.theory.function_class import FunctionClass
 
 OTHERS = {"5gcs-cc", "dasha", "marina", "econtrol", "ef-bv"}
 EXACT = [name for name, card in METHODS.items() if card.about("potential") and name not in OTHERS]

@@ -10,20 +10,15 @@ import numpy as np
 import pytest
 from worlds import world
 
+from certibit import ClientClass, FunctionClass, Quadratic, Refusal, certify, certify_steps
 from certibit.cli import main
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.methods.clip21 import Clip21, State
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.certificates.certify import certify
-from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.formulas.clipping_in_a_ball import (
     ErrorsInABall,
     contraction_from_start,
 )
 from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 
 TAU = 0.7

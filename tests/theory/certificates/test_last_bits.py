@@ -7,15 +7,9 @@ import numpy as np
 import pytest
 from last_bits import other_factorisations, other_last_bits
 
-from certibit.data.problems.quadratic import Quadratic
+from certibit import METHODS, ClientClass, Experiment, Quadratic, certify, compressor, largest_step
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.search import optimise
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.certify_steps import certify_steps

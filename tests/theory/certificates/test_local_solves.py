@@ -7,16 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
+from certibit import GD, METHODS, ClientClass, Experiment, FiveGCSCC, Quadratic, certify, compressor
 from certibit.solvers.backend import copies, mean
-from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.local_solve import gradient_steps
-from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass

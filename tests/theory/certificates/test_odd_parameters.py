@@ -8,19 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from certibit import EF21, PAGE, ClientClass, ClippedSGD, Refusal, certify, certify_steps, mean
 from certibit.cli import main
-from certibit.data.errors import Refusal
-from certibit.solvers.backend import mean
-from certibit.solvers.methods.clipped_sgd import ClippedSGD
-from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.gd import GD, State
-from certibit.solvers.methods.page import PAGE
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.chains.attained import attained_log_factor
-from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions

@@ -7,11 +7,7 @@ import PEPit
 import pytest
 from PEPit.functions import SmoothStronglyConvexFunction
 
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import FunctionClass
+from certibit import DIANA, GD, FunctionClass, Scaffnew, certify
 
 
 def solve_with_pepit(problem: PEPit.PEP) -> float:

@@ -5,13 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.solvers.methods.scaffold import SCAFFOLD
-from certibit.theory.catalogue.catalogue import METHODS
+from certibit import METHODS, SCAFFOLD, FunctionClass, Refusal
 from certibit.theory.certificates.certify import best_decrease, certify
 from certibit.theory.certificates.forms import searched_potential
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.function_class import FunctionClass
 
 
 def at_a_point(name, n, kappa, omega):

@@ -5,8 +5,7 @@ from time import process_time
 import pytest
 from test_searches_and_theorems import at_a_point
 
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import METHODS, certify
 from certibit.theory.cones import central_path
 
 FAR, ODD = (10**6, 1e5, 99.0), (3, 10.0, 99.0)

@@ -5,9 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from certibit import EF, FunctionClass
-from certibit.solvers.authoring import mean
-from certibit.theory.certificates.largest_step import largest_step
+from certibit import EF, FunctionClass, largest_step, mean
 
 
 @dataclass(frozen=True)

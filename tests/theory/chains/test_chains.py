@@ -6,22 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from certibit.data.errors import Refusal
-from certibit.solvers.methods.gd import GD
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import GD, METHODS, Chain, ClientClass, FunctionClass, Refusal, Squares, certify
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.attained import attained_log_factor
 from certibit.theory.chains.certify_steps import certify_run, certify_steps
-from certibit.theory.chains.chain import Chain
 from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow, strictly_inside
 from certibit.theory.cones.cone_programme import ConeProgramme
 from certibit.theory.export.proof_file import proof_file
-from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Squares
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel, Joined, Reweighted
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational

@@ -6,13 +6,9 @@ from typing import ClassVar
 import pytest
 from small_methods import Model
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.backend import mean, total
-from certibit.solvers.compressors.selector import compressor
+from certibit import Experiment, Quadratic, compressor, mean, parameters, total
 from certibit.solvers.method import Every, Method, Needs
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.ledger import Ledger
-from certibit.theory.catalogue.catalogue import parameters
 from certibit.theory.checks.channel.accounts import accounts
 
 PROBLEM_OF_SOME = Quadratic.random(4, 3, 1.0, 10.0)

@@ -7,12 +7,8 @@ from pathlib import Path
 import pytest
 from small_methods import Memory
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit import METHODS, Card, Every, Experiment, Method, Needs, Quadratic, copies, mean
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import check, soundness
 
 DOCS = Path(__file__).parents[3] / "docs"

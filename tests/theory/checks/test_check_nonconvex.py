@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 import certibit
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import CARDS
+from certibit import CARDS, Experiment
 from certibit.theory.checks.method.one_step import worst_like
 
 MODEL = certibit.problem("breast-cancer@9:nonconvex")

@@ -5,11 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
+from certibit import EF21, METHODS, Experiment, Quadratic
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.methods.ef21 import EF21
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import soundness
 from certibit.theory.checks.method.conduct import bill_check, comes_back, schedule
 

@@ -8,14 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from certibit import EF21, Quadratic, Refusal, check, compressor, compressor_checks
 from certibit.cli import main
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.ef21 import EF21
-from certibit.theory.checks.compressor.compression import compressor_checks
-from certibit.theory.checks.examination import check
 
 PAGE = Path(__file__).parents[3] / "docs/write-a-compressor.md"
 SIGNS = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]

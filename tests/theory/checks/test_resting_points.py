@@ -4,13 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
-from certibit.solvers.authoring import Method, Needs, copies, mean
+from certibit import Card, Experiment, Method, Needs, Quadratic, copies, mean, problem
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.gd import GD, State
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 from certibit.theory.checks.examination import check, soundness
 from certibit.theory.checks.method.conduct import rests_at_the_solution_only

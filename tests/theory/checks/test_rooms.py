@@ -1,11 +1,6 @@
 """Every room makes all its checks: one that is left out would be missed by nobody else."""
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import METHODS, parameters
+from certibit import METHODS, Budget, Experiment, Quadratic, compressor, parameters, problem
 from certibit.theory.checks.examination import examine
 from certibit.theory.checks.problem.problems import problem_checks
 

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 import pytest
 from small_methods import Memory
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import Method, Needs, copies, mean, where
+from certibit import GD, Experiment, Method, Needs, Quadratic, copies, mean, where
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.checks.channel.knowledge import unsent
 
 

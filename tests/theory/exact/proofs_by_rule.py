@@ -1,9 +1,7 @@
 """Exact proofs of methods at the parameters of their first rule."""
 
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import METHODS, FunctionClass, certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.function_class import FunctionClass
 
 QUICK = ["gd", "agd", "diana", "locodl", "scaffnew", "ef21", "marina", "dasha", "gradskip"]
 

@@ -14,16 +14,11 @@ import pytest
 from forgeries import changed, refused, resealed
 from proofs_by_rule import QUICK, proof_of
 
-from certibit.solvers.methods.ef21p_diana import EF21PDIANA
-from certibit.solvers.methods.gd import GD
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import EF21PDIANA, GD, METHODS, ClientClass, FunctionClass, certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.proof_file import proof_file
 from certibit.theory.export.step_in_file import sealed
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_proof.py"

@@ -8,16 +8,12 @@ from closed_forms import DIANA_FORM, EF21_FORM, EF_FORM
 from flint import ctx
 from proofs_by_rule import QUICK, by_rule
 
-from certibit.data.errors import Refusal
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gd import GD
+from certibit import DIANA, GD, FunctionClass, Refusal, certify
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.cone_programme import BITS
 from certibit.theory.cones.surroundings import Surroundings
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import ldl
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.worlds.opaque.exact_numbers import (

@@ -14,14 +14,10 @@ from forgeries import refused, resealed
 from proofs_by_rule import proof_of
 from quadratic_attack import refuted
 
-from certibit.solvers.methods.gd import GD
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import GD, METHODS, ClientClass, FunctionClass, certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.proof_file import proof_file
 from certibit.theory.export.step_in_file import sealed
-from certibit.theory.function_class import FunctionClass
 
 sys.path.append(str(Path(__file__).parents[3] / "docs"))
 import check_proof

@@ -10,16 +10,11 @@ import pytest
 from descents_by_class import ASKED, descent_of
 from kernel import COMMAND, KERNEL, refusal
 
+from certibit import DIANA, GD, METHODS, ClientClass, FunctionClass, certify
 from certibit.cli import main
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.gd import GD
-from certibit.theory.assumptions.client_class import ClientClass
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import rocq_proof, write_certificate
 from certibit.theory.export.rocq_words import rocq_text
-from certibit.theory.function_class import FunctionClass
 
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
 LOCAL = {"many local steps": "ours", "solves that end by a criterion": "ours-adaptive"}

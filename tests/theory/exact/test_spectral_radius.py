@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from certibit.theory.catalogue.catalogue import METHODS
+from certibit import METHODS, FunctionClass
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.exact.second_moments import spectral_radius
-from certibit.theory.function_class import FunctionClass
 
 
 def turned(matrix, seed=0):

@@ -12,21 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from certibit import EF21, Method, Needs, copies, everyone, masked, mean, squared_norm, total, where
 from certibit.data.errors import Refusal
-from certibit.solvers.authoring import (
-    Method,
-    Needs,
-    copies,
-    everyone,
-    masked,
-    mean,
-    squared_norm,
-    total,
-    where,
-)
 from certibit.solvers.libraries import like
 from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass

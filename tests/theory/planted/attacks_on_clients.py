@@ -8,16 +8,7 @@ import numpy as np
 from attacks_on_premises import kind
 from small_methods import Memory, Pair
 
-from certibit.solvers.authoring import (
-    Method,
-    Needs,
-    copies,
-    everyone,
-    masked,
-    mean,
-    total,
-    where,
-)
+from certibit import Method, Needs, copies, everyone, masked, mean, total, where
 from certibit.solvers.local_solve import gradient_steps, minimise
 
 

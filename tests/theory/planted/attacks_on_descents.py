@@ -9,15 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attacks import Attack
 
+from certibit import GD, MARINA, PAGE, Assumption, ClientClass, ClippedSGD, CompressedGD
 from certibit.solvers.authoring import Method, Needs, copies, mean, where
 from certibit.solvers.clipping import norm, unit
-from certibit.solvers.methods.clipped_sgd import ClippedSGD
-from certibit.solvers.methods.compressed_gd import CompressedGD
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.marina import MARINA
-from certibit.solvers.methods.page import PAGE
-from certibit.theory.assumptions.assumption import Assumption
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions

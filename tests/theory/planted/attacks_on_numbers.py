@@ -8,15 +8,7 @@ import numpy as np
 from attacks_on_premises import Pushed
 from small_methods import Pair
 
-from certibit.solvers.authoring import (
-    Every,
-    Needs,
-    WithProbability,
-    copies,
-    masked,
-    mean,
-    where,
-)
+from certibit import Every, Needs, WithProbability, copies, masked, mean, where
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,7 @@ from typing import Any
 import numpy as np
 from small_methods import Memory, Pair
 
-from certibit.solvers.authoring import (
-    Method,
-    Needs,
-    copies,
-    everyone,
-    masked,
-    mean,
-    total,
-    where,
-)
+from certibit import Method, Needs, copies, everyone, masked, mean, total, where
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """What is promised of a method that is attacked."""
 
-from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import FunctionClass
+from certibit import FunctionClass, certify
 
 N = 4
 CONVEX, NONCONVEX = FunctionClass(N, 1.0, 10.0), FunctionClass.nonconvex(N, L=10.0)

@@ -8,20 +8,11 @@ from attacks import ATTACKS, POTENTIALS, Attack, TwiceEF21
 from attacks_on_descents import ATTACKS_ON_DESCENTS, Corrected, smooth
 from small_methods import Psi
 
-from certibit.data.errors import Refusal
+from certibit import EF21, GD, METHODS, Refusal, Setting, Squares, certify, check, mean, one_step
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.authoring import mean
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.ef21 import EF21
-from certibit.solvers.methods.gd import GD
 from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Squares
-from certibit.theory.setting import Setting
-from certibit.theory.worlds.probing import one_step
 
 ALL = [*ATTACKS, *ATTACKS_ON_DESCENTS]
 BY_NAME = {attack.method.name: attack for attack in ALL}

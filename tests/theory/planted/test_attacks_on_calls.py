@@ -7,22 +7,15 @@ import numpy as np
 import pytest
 from small_methods import Memory
 
-from certibit.data.arrays import Array
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
+from certibit import Array, ClientClass, LoCoDL, Method, Quadratic, Refusal, certify, check
 from certibit.solvers.authoring import Needs, copies, mean
 from certibit.solvers.backend import everyone, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.solvers.local_solve import gradient_steps, minimise
-from certibit.solvers.method import Method
-from certibit.solvers.methods.locodl import LoCoDL
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
-from certibit.theory.certificates.certify import certify
-from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions

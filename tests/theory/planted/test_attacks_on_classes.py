@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 from small_methods import Memory, Model
 
-from certibit.data.errors import Refusal
+from certibit import Assumption, Gap, GradientNoise, Method, Refusal, Squares, certify, total
 from certibit.solvers.authoring import Needs, copies, mean
-from certibit.solvers.backend import total
-from certibit.solvers.method import Method
-from certibit.theory.assumptions.assumption import Assumption
-from certibit.theory.assumptions.gradient_noise import GradientNoise
-from certibit.theory.certificates.certify import certify
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Gap, Squares
 from certibit.theory.quadratic_potential import AtModel
 
 

@@ -20,11 +20,7 @@ from attacks_on_premises import kind
 from promises_of_attacks import CONVEX, N
 from small_methods import Psi
 
-from certibit.data.errors import Refusal
-from certibit.solvers.authoring import Needs
-from certibit.theory.certificates.certify import certify
-from certibit.theory.function_class import ClientClass, FunctionClass
-from certibit.theory.potential import Squares
+from certibit import ClientClass, FunctionClass, Needs, Refusal, Squares, certify
 from certibit.theory.quadratic_potential import AtModel
 
 

@@ -20,10 +20,7 @@ from attacks_on_premises import Remembering
 from promises_of_attacks import CONVEX, NONCONVEX, N, contraction, slope
 from small_methods import Memory, Psi
 
-from certibit.data.errors import Refusal
-from certibit.solvers.authoring import Needs, masked, mean
-from certibit.theory.certificates.certify import certify
-from certibit.theory.potential import Squares
+from certibit import Needs, Refusal, Squares, certify, masked, mean
 
 BESIDE = Psi(lambda m, s, star, f, n: (Squares(1.0, s.x - star.x), Squares(1e16, s.v - star.v)))
 """The distance, and many times the square of what is 0 in all runs."""

@@ -32,23 +32,16 @@ from attacks_on_premises import (
 from promises_of_attacks import CONVEX, NEAR_THE_SOLUTION, PROMISES, N, contraction, descent
 from small_methods import Memory, Psi
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
+from certibit import GD, Chain, GradSkip, Method, Quadratic, Refusal, Setting, certify_run
 from certibit.solvers.authoring import Needs, copies, masked, mean
-from certibit.solvers.method import Method
-from certibit.solvers.methods.gd import GD
-from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.certificates.certify import certify, proof_of_link
-from certibit.theory.chains.certify_steps import certify_run
-from certibit.theory.chains.chain import Chain
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Squares
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import AtModel
-from certibit.theory.setting import Setting
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 

@@ -5,14 +5,10 @@ import pytest
 from faults import BESIDE_COMPILED, BY_PART, COMPILED
 from planting import compiled_from, planted
 
-from certibit.data.problems.selector import problem
-from certibit.solvers.compressors.selector import compressor
+from certibit import METHODS, Budget, Experiment, compressor, problem
 from certibit.solvers.registry import use_extensions
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import simulated_world, world_of_runs
-from certibit.theory.catalogue.catalogue import METHODS
 
 DATA = problem("breast-cancer@9", kappa=1e3)
 

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from battery import PROBLEMS
 
-from certibit.data.errors import Refusal
-from certibit.data.losses.losses import Poisson
-from certibit.data.problem import Constants
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
-from certibit.solvers.methods.gd import GD
-from certibit.theory.checks.examination import check
+from certibit import GD, Constants, Poisson, Quadratic, Refusal, check, problem
 from certibit.theory.checks.problem.curvature import eigenvalues
 from certibit.theory.checks.problem.gradients import derivative
 from certibit.theory.checks.problem.problems import problem_checks

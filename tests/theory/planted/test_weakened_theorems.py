@@ -1,30 +1,27 @@
 """Theorems that promise too little break no promise: their own text, and certificates, see it.
 
 Their hypotheses, docstrings and rules are formulas that are read and evaluated again; a theorem
-that is called tight is held against certificates, and a best rule against others.
-"""
+that is called tight is held against certificates, and a best rule against others."""
 
 import math
 from collections.abc import Iterator
 from contextlib import suppress
 
+import numpy as np
 import pytest
 from faults import BY_PART
-from planting import planted
+from limits import broken_promises
+from planting import fault, planted
 from tool.own_cards import best_rule, tight_promise
 from tool.small_experiment import small_experiment
 
-from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
+from certibit import CARDS, GD, METHODS, SGD, Condition, Quadratic, Refusal, Setting, certify, check
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.gd import GD
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.cards.gd import GradientDescent
-from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.checks.examination import check
 from certibit.theory.checks.method import written_formulas
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
-from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition
+from certibit.theory.function_class import FunctionClass
 from certibit.theory.verdict import Verdict
 
 FORMULAS, PARAMETERS = "formulas as written", "parameters as written"
@@ -137,3 +134,43 @@ def test_definitions_are_read_in_their_order_and_cases_are_left_out():
     found = written_formulas._definitions(text, NAMES)
     assert found == pytest.approx({"a": 4.0, "b": 4 / 3, "tau": -1.0, "e": 1.0})
     assert written_formulas._definitions("x = 1 and then x = 2", NAMES) == {}
+
+
+CLOSE = 1e-7
+
+FAULTS = BY_PART["theorems about stochastic gradients"]
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize("one", FAULTS, ids=lambda one: one.name)
+def test_a_fault_of_a_theorem_is_caught(one):
+    card = CARDS[one.subject[0]]
+    with planted(one):
+        assert any(broken_promises(card, n)[0] for n in (1, 4))
+
+
+def has_attained_noise(n=1):
+    """Whether SGD has the e that (h/2) x^2 with the noise +-(sigma + sqrt(A h) x) attains."""
+    gamma, A, c, h = 0.2, 1.0, 0.02, np.linspace(0.1, 1.0, 10001)
+    left = 1 - c - (1 - gamma * h) ** 2 - gamma**2 * A * h
+    attained = np.max(gamma**2 + gamma**4 * A * h / left)
+    functions = FunctionClass(n, mu=0.1, L=1.0, noise=GradientNoise(expected=A))
+    psi = CARDS["sgd"].theorems[0]
+    found = certify(SGD(gamma), functions, psi, "potential", least=c * (1 - CLOSE))
+    return abs(found.e - attained) <= 1e-6 * attained
+
+
+OF_NOISE = {
+    "growth is half": ("value * (growth * (2 *", "value * (growth * (1 *"),
+    "sigma^2 is half": (
+        "values[-1] += functions.kinds[kind].count",
+        "values[-1] += functions.kinds[kind].count / (2 + values[-1])",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OF_NOISE)
+def test_a_fault_of_the_noise_is_caught(what):
+    right, wrong = OF_NOISE[what]
+    with planted(fault(what, "theory.worlds.symbolic.interpolation", (right, wrong), on="sgd")):
+        assert not has_attained_noise()

@@ -8,11 +8,8 @@ import pytest
 from faults import BY_PART
 from planting import planted
 
-from certibit.solvers.compressors.selector import compressor
-from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
+from certibit import METHODS, FunctionClass, certify, compressor
 from certibit.theory.certificates.search import setting
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.opaque.exact_numbers import rational

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array
+from certibit import Array, WithProbability
 from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.compressors.wire import Layout, Message
-from certibit.solvers.method import WithProbability
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.randomness import Streams

@@ -5,15 +5,9 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from itertools import product
 
-from certibit.data.errors import Refusal
-from certibit.solvers.compressors.base import Compressor
+from certibit import Card, Compressor, Method, Refusal, Setting, Theorem, certify
 from certibit.solvers.compressors.selector import compressor as selected
-from certibit.solvers.method import Method
-from certibit.theory.card import Card
-from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Known, Verdict, searched, worst_of
 
 TIGHT = {"LoCoDL, coupled potential", "Scaffnew, coupled potential"}

@@ -10,13 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from tool.plain import PlainChannel, PlainLedger, PlainOracle
 
-from certibit.data.errors import DamagedFileError
+from certibit import Budget, DamagedFileError, Record, Trace, masked, mean
 from certibit.data.problem import is_strongly_convex
-from certibit.solvers.backend import masked, mean
 from certibit.solvers.method import Method, Needs, WithProbability
-from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.simulation.iteration import method_at
 from certibit.solvers.simulation.ledger import Ledger

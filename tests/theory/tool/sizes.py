@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from certibit.data.arrays import Array
-from certibit.data.errors import Refusal
-from certibit.solvers.compressors.base import Compressor
+from certibit import Array, Compressor, Refusal
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.compressors.wire import Message
 from certibit.solvers.simulation.channel import Channel

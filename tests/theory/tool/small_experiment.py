@@ -1,9 +1,6 @@
 """A method of the catalogue on a small quadratic."""
 
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.simulation.experiment import Experiment
-from certibit.theory.catalogue.catalogue import CARDS
+from certibit import CARDS, Experiment, Quadratic, compressor
 
 SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}
 BOTH_WAYS = {"unbiased": "two-way(rand-k:2;rand-k:2)", "contractive": "two-way(rand-k:2;top-k:2)"}

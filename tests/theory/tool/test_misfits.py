@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 from tool.small_experiment import small_experiment
 
-from certibit.data.errors import Refusal
+from certibit import DIANA, SCAFFOLD, Budget, Quadratic, Quartics, Refusal, compressor, problem
 from certibit.data.memory import memory
-from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem
-from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.compressors.two_way import TwoWay
-from certibit.solvers.methods.diana import DIANA
-from certibit.solvers.methods.scaffold import SCAFFOLD
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import require_memory_of_runs
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import simulated_world

@@ -5,12 +5,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit import DIANA, METHODS, Experiment, FunctionClass, NormalisedEF21, Quadratic, certify
-from certibit.solvers.authoring import Method, Needs, Refusal, copies, mean
+from certibit import (
+    DIANA,
+    METHODS,
+    Experiment,
+    FunctionClass,
+    NormalisedEF21,
+    Quadratic,
+    Refusal,
+    certify,
+)
+from certibit.solvers.authoring import Method, Needs, copies, mean
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD, State
 from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.ranks import above_zero, null_space
 
 FAMILY = FunctionClass(n=3, mu=1.0, L=10.0)
 
@@ -98,3 +108,23 @@ def test_a_method_that_leaves_the_solution_has_no_worst_case_factor():
     assert worst_case(dcgd, distance) == float("inf")
     assert worst_case(Experiment.of(FedAvg(0.05), problem), distance) == float("inf")
     assert worst_case(diana, shifts) < 1
+
+
+def test_a_null_space_is_orthonormal_and_orthogonal_to_the_rows():
+    rows = np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 1e-17]])
+    kernel = null_space(rows)
+    assert kernel.shape == (3, 2)
+    np.testing.assert_allclose(kernel.T @ kernel, np.eye(2), atol=1e-15)
+    np.testing.assert_allclose(rows @ kernel, 0, atol=1e-15)
+    assert null_space(np.zeros((2, 3))).shape == (3, 3)
+
+
+@pytest.mark.parametrize("small", [2e-11, 1e-10, 5e-10])
+def test_what_is_neither_0_nor_not_is_refused(small):
+    with pytest.raises(Refusal, match="floats do not decide"):
+        null_space(np.diag([1.0, small]))
+
+
+@pytest.mark.parametrize(("sizes", "found"), [([3.0, 1e-6], 2), ([3.0, -1e-15], 1), ([0.0], 0)])
+def test_with_a_gap_the_rank_is_that_of_the_larger_ones(sizes, found):
+    assert above_zero(np.array(sizes)).sum() == found
