@@ -90,79 +90,44 @@ class Ridge:
         return self.hessian(x) @ v
 
 
-def own(kind=Ridge):
-    generator = np.random.default_rng(0)
+def own(**changes):
+    """Return a ridge regression of which some members are others."""
+    generator, kind = np.random.default_rng(0), type("Own", (Ridge,), changes)
     return kind(generator.standard_normal((3, 6, 2)), generator.standard_normal((3, 6, 1)))
 
 
-class HalfGradient(Ridge):
-    def grad(self, x):
-        return super().grad(x) - self.mu / 2 * x
+def constants(**factors):
+    """Return constants of which some are multiplied."""
+
+    def changed(p):
+        right = Ridge.constants.fget(p)
+        return replace(right, **{name: x * getattr(right, name) for name, x in factors.items()})
+
+    return {"constants": property(changed)}
 
 
-class Unpenalised(Ridge):
-    def value(self, x):
-        return super().value(x) - self.mu / 2 * (x**2).sum(axis=(0, 1))
+HALF_GRADIENT = {"grad": lambda p, x: Ridge.grad(p, x) - p.mu / 2 * x}
+UNPENALISED = {"value": lambda p, x: Ridge.value(p, x) - p.mu / 2 * (x**2).sum(axis=(0, 1))}
+FIRST_POINT = {"grad": lambda p, x: Ridge.grad(p, x[:1] if x.shape[0] == p.n else x)}
+WRONG = [
+    (HALF_GRADIENT, "gradient of the value", "is not the slope of value"),
+    (UNPENALISED, "gradient of the value", "the ridge"),
+    ({"x_star": property(lambda p: Ridge.x_star.fget(p) + 1e-3)}, "gradient at x*",
+     "x_star is not the minimiser"),
+    (constants(L_i=0.9), "L_i, L_f, mu and eigenvalues", " of client "),
+    (constants(L_f=0.99), "L_i, L_f, mu and eigenvalues", "L_f is"),
+    (constants(mu=1.01), "L_i, L_f, mu and eigenvalues", "mu is"),
+    (FIRST_POINT, "clients alone and together", "depends on whether it is asked for"),
+    ({"hessian": lambda p, x: Ridge.hessian(p, x) / 2}, "Hessian of the gradient",
+     "look at its factors"),
+    ({"gap": lambda p, x: 0.9 * Ridge.gap(p, x)}, "gap of the value",
+     "gap is not value - f_star"),
+]  # fmt: skip
 
 
-class Elsewhere(Ridge):
-    @property
-    def x_star(self):
-        return super().x_star + 1e-3
-
-
-class Smoother(Ridge):
-    @property
-    def constants(self):
-        found = super().constants
-        return replace(found, L_i=0.9 * found.L_i)
-
-
-class LessAverage(Ridge):
-    @property
-    def constants(self):
-        found = super().constants
-        return replace(found, L_f=0.99 * found.L_f)
-
-
-class MoreConvex(Ridge):
-    @property
-    def constants(self):
-        found = super().constants
-        return replace(found, mu=1.01 * found.mu)
-
-
-class FirstPoint(Ridge):
-    def grad(self, x):
-        return super().grad(x[:1] if x.shape[0] == self.n else x)
-
-
-class HalfHessian(Ridge):
-    def hessian(self, x):
-        return super().hessian(x) / 2
-
-
-class SmallerGap(Ridge):
-    def gap(self, x):
-        return 0.9 * super().gap(x)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "words"),
-    [
-        (HalfGradient, "gradient of the value", "is not the slope of value"),
-        (Unpenalised, "gradient of the value", "the ridge"),
-        (Elsewhere, "gradient at x*", "x_star is not the minimiser"),
-        (Smoother, "L_i, L_f, mu and eigenvalues", " of client "),
-        (LessAverage, "L_i, L_f, mu and eigenvalues", "L_f is"),
-        (MoreConvex, "L_i, L_f, mu and eigenvalues", "mu is"),
-        (FirstPoint, "clients alone and together", "depends on whether it is asked for"),
-        (HalfHessian, "Hessian of the gradient", "look at its factors"),
-        (SmallerGap, "gap of the value", "gap is not value - f_star"),
-    ],
-)
-def test_what_is_wrong_with_an_own_problem_is_said(kind, name, words):
-    failing = {v.check: v.advice for v in problem_checks(own(kind)) if not v.holds}
+@pytest.mark.parametrize(("changes", "name", "words"), WRONG)
+def test_what_is_wrong_with_an_own_problem_is_said(changes, name, words):
+    failing = {v.check: v.advice for v in problem_checks(own(**changes)) if not v.holds}
     assert words in failing[name]
 
 
@@ -175,7 +140,7 @@ def test_a_correct_own_problem_passes():
 
 @pytest.mark.long
 def test_check_examines_the_problem():
-    found = check(GD(0.1), own(HalfGradient), seeds=1)
+    found = check(GD(0.1), own(**HALF_GRADIENT), seeds=1)
     assert not found.holds
     assert "is not the slope of value" in str(found)
 
