@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from certibit.data.arrays import Array
@@ -10,7 +11,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.potential import ClassConstants, Gap, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.verdict import readable, readable_factor
+from certibit.theory.verdict import readable, readable_factor, written
 
 SLACK = 1e-12
 """Relative slack of a condition that is met with equality in exact arithmetic."""
@@ -101,8 +102,11 @@ class ContractionPromise:
         return math.log(start / accuracy) / -math.log(self.factor) if start > accuracy else 0.0
 
     def __str__(self) -> str:
-        noise = f", plus {readable(self.e, 6)} sigma^2" if self.e else ""
-        return f"factor {readable_factor(1 - self.factor, 6)}{noise}"
+        noise = f", plus {_shown(self.e, up=True)} sigma^2" if self.e else ""
+        decrease = 1 - self.factor
+        if abs(decrease - float(f"{decrease:.6g}")) > _ROUNDING:
+            return f"factor {readable_factor(Fraction(decrease), 6)}{noise}"
+        return f"factor {readable_factor(decrease, 6)}{noise}"
 
 
 @dataclass(frozen=True)
@@ -153,12 +157,12 @@ class DescentPromise:
         return -math.log1p(-part) / math.log1p(self.growth) if part < 1 else math.inf
 
     def __str__(self) -> str:
-        grown = f"(1 + {readable(self.growth, 6)}) " if self.growth else ""
-        noise = f" + {readable(self.e, 6)} sigma^2" if self.e else ""
+        grown = f"(1 + {_shown(self.growth, up=True)}) " if self.growth else ""
+        noise = f" + {_shown(self.e, up=True)} sigma^2" if self.e else ""
         if self.dissimilarity:
-            noise += f" + {readable(self.dissimilarity, 6)} zeta^2"
+            noise += f" + {_shown(self.dissimilarity, up=True)} zeta^2"
         measure = "(f - f*)" if self.measure == "gap" else "|grad f|^2"
-        return f"E[Psi+] <= {grown}Psi - {readable(self.c, 6)} {measure}{noise}"
+        return f"E[Psi+] <= {grown}Psi - {_shown(self.c)} {measure}{noise}"
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,7 @@ class RunPromise:
     def __str__(self) -> str:
         powers = ("", " T", *(f" T^{k}" for k in range(2, len(self.weight))))
         pairs = zip(self.weight, powers, strict=False)
-        terms = (f"{readable(w, 6)}{power}" for w, power in pairs if w)
+        terms = (f"{_shown(w)}{power}" for w, power in pairs if w)
         return f"E[f(x_T)] - f* <= Psi_0/({' + '.join(terms)})"
 
 
@@ -245,9 +249,21 @@ class NormPromise:
         return start / left if left > 0 else math.inf
 
     def __str__(self) -> str:
-        c, least, most = (readable(x, 6) for x in (self.c, self.least, self.most))
-        line = f"s |grad f| - s^2/{readable(4 * self.eta, 6)}"
-        return f"E[Psi+] <= Psi - {c} ({line}) for every s from {least} to {most}"
+        least, most = _shown(self.least, up=True), _shown(self.most)
+        line = f"s |grad f| - s^2/{_shown(4 * self.eta)}"
+        return f"E[Psi+] <= Psi - {_shown(self.c)} ({line}) for every s from {least} to {most}"
+
+
+_ROUNDING = 4e-16
+"""Of 1 - factor."""
+
+
+def _shown(x: float, *, up: bool = False) -> str:
+    """Write what is promised with six digits, rounded so that no more is said, but for rounding."""
+    near = readable(x, 6)
+    if not math.isfinite(x) or abs(float(near) - x) <= SLACK * abs(x):
+        return near
+    return written(Fraction(x), 6, up=up)
 
 
 AnyPromise = ContractionPromise | DescentPromise | NormPromise | RunPromise

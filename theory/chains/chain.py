@@ -124,9 +124,11 @@ class Chain:
     def verify(self) -> bool:
         """Return whether the factor is proved.
 
-        Every link is verified anew, and fits the next; the first and the last potential are at
-        least 0.
+        Every link is verified anew, is a factor without noise in the region of the chain, and fits
+        the next; the first and the last potential are at least 0.
         """
+        if not all(_is_factor(link) and link.proviso == self.proviso for link in self.links):
+            return False
         if any(type(count) is not int or count < 1 for count in self.counts):
             return False
         fits = all(_keeps(link) for link, n in zip(self.links, self.counts, strict=True) if n > 1)
@@ -144,7 +146,8 @@ class Chain:
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
-        return f"Chain of {count} of {self.links[0].method}\n{self.promise(4)}" + (
+        methods = ", ".join(dict.fromkeys(str(link.method) for link in self.links))
+        return f"Chain of {count} of {methods}\n{self.promise(4)}" + (
             f"\nwhile {self.proviso}" if self.proviso else ""
         )
 
@@ -155,6 +158,12 @@ def _log_factor(link: Proof) -> float:
     if link.decrease < FAST:
         return math.log1p(-link.decrease)
     return math.log(left) if left > 0 else -math.inf
+
+
+def _is_factor(link: Proof) -> bool:
+    """Whether a link proves E[Psi+] <= (1 - c) Psi and no less."""
+    added = link.exact_e, link.exact_dissimilarity, link.growth
+    return link.measure.contracts and not any(added)
 
 
 def _keeps(link: Proof) -> bool:

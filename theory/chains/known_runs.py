@@ -29,7 +29,13 @@ from certibit.solvers.methods.nesterov import Nesterov
 from certibit.solvers.state import each
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
-from certibit.theory.proofs.positivity import VARIABLE, RationalFunction, Span, positive_by_signs
+from certibit.theory.proofs.positivity import (
+    VARIABLE,
+    AllValues,
+    RationalFunction,
+    Span,
+    positive_by_signs,
+)
 from certibit.theory.theorem import RunPromise
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from certibit.theory.worlds.opaque.exact_numbers import rational
@@ -41,7 +47,15 @@ ROOM = 9
 
 ZERO, ONE = RationalFunction.of(0), RationalFunction.of(1)
 
-_ONE_CLIENT = ClientRows.of([range(1)], [range(1)], RationalFunction.each_of)
+
+def _plain(x: Any) -> Any:
+    """Return a number, or all numbers of an array, as rational functions of proofs."""
+    if isinstance(x, np.ndarray):
+        return np.array([_plain(entry) for entry in x.flat], dtype=object).reshape(x.shape)
+    return x.plain if isinstance(x, AllValues) else RationalFunction.of(x)
+
+
+_ONE_CLIENT = ClientRows.of([range(1)], [range(1)], _plain)
 """The layout of vectors: one client."""
 
 Polynomial = tuple[int | Fraction, ...]
@@ -99,7 +113,7 @@ class RunCertificate:
 
     def verify(self) -> bool:
         """Whether the method, run on symbols anew, has this bound for all T, in exact numbers."""
-        t = VARIABLE + 1
+        t = AllValues(VARIABLE.num, VARIABLE.den) + 1
         later = _decrease(self.method(t), self.potential(t), self.potential(t + 1))
         first = _decrease(self.method(ZERO), self.begin, self.potential(ZERO + 1))
         last = _Step(self.method(t))
@@ -220,7 +234,7 @@ class _Step:
         terms = potential.lyapunov(self.method, s, self.star, _CLASS, self)
         matrix, values = np.full((ROOM, ROOM), ZERO, dtype=object), dict[int, RationalFunction]()
         for term in terms:
-            weight = RationalFunction.of(term.weight)
+            weight = _plain(term.weight)
             if isinstance(term, Gap):
                 place = self.number(term.point)
                 values[place] = values.get(place, ZERO) + weight
@@ -256,7 +270,7 @@ class _Step:
     def proves(self, form: _Form, multipliers: Multipliers, t: RationalFunction) -> bool:
         """Whether a form is at least 0 by these multipliers, which are polynomials in t."""
         for name, factors in multipliers.items():
-            y = t.polynomial(_rationals(factors))
+            y = _plain(t).polynomial(_rationals(factors))
             if y and not positive_by_signs(y, ALWAYS):
                 return False
             form = form.less(self.inequality(name), y)

@@ -86,21 +86,21 @@ class RationalFunction:
             return NotImplemented
         o = RationalFunction.of(other)
         if self.den == o.den:
-            return RationalFunction.reduced(self.num + o.num, self.den)
-        return RationalFunction.reduced(self.num * o.den + o.num * self.den, self.den * o.den)
+            return self._kind(o).reduced(self.num + o.num, self.den)
+        return self._kind(o).reduced(self.num * o.den + o.num * self.den, self.den * o.den)
 
     def __mul__(self, other: Any) -> "RationalFunction":
         if isinstance(other, np.ndarray | Opaque):
             return NotImplemented
         o = RationalFunction.of(other)
-        return RationalFunction.reduced(self.num * o.num, self.den * o.den)
+        return self._kind(o).reduced(self.num * o.num, self.den * o.den)
 
     def __truediv__(self, other: Any) -> "RationalFunction":
         o = RationalFunction.of(other)
-        return RationalFunction.reduced(self.num * o.den, self.den * o.num)
+        return self._kind(o).reduced(self.num * o.den, self.den * o.num)
 
     def __neg__(self) -> "RationalFunction":
-        return RationalFunction(-self.num, self.den)
+        return type(self)(-self.num, self.den)
 
     def __sub__(self, other: Any) -> "RationalFunction":
         return self + -other
@@ -112,7 +112,11 @@ class RationalFunction:
         return RationalFunction.of(other) / self
 
     def __pow__(self, power: int) -> "RationalFunction":
-        return RationalFunction(self.num**power, self.den**power)
+        return type(self)(self.num**power, self.den**power)
+
+    def _kind(self, other: "RationalFunction") -> "type[RationalFunction]":
+        """Return the class of what is computed from two."""
+        return type(self) if isinstance(self, type(other)) else type(other)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -140,6 +144,24 @@ class RationalFunction:
     def is_constant(self) -> bool:
         """Whether it is a number."""
         return bool(self.den == _ONE and self.num.degree() < 1)
+
+
+class AllValues(RationalFunction):
+    """A rational function that stands for all its values in a user's code: it has no truth value.
+
+    What is calculated from it is of this class, too.
+    """
+
+    def __bool__(self) -> bool:
+        return bool(self != 0)  # which is refused where it depends on the value
+
+    def __hash__(self) -> int:
+        return super().__hash__() if self.is_constant else hash(self == 0)
+
+    @property
+    def plain(self) -> RationalFunction:
+        """The same as a number of proofs."""
+        return RationalFunction(self.num, self.den)
 
 
 _ONE = fmpq_poly([1])

@@ -6,7 +6,18 @@ from fractions import Fraction
 
 import pytest
 
-from certibit import GD, METHODS, Chain, ClientClass, FunctionClass, Refusal, Squares, certify
+from certibit import (
+    GD,
+    METHODS,
+    SGD,
+    Chain,
+    ClientClass,
+    FunctionClass,
+    GradientNoise,
+    Refusal,
+    Squares,
+    certify,
+)
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.attained import attained_log_factor
@@ -289,3 +300,34 @@ def test_a_searched_form_with_negative_weights_begins_a_chain(name):
     chain = certify_steps(once.method, once.functions, 3, form)
     assert chain.decrease >= once.decrease * (1 - 1e-9)
     assert chain.verify()
+
+
+NO_FACTORS = {
+    "of f - f*": (GD(0.1), FunctionClass(1, mu=0.0, L=1.0), "gap"),
+    "of a gradient": (GD(0.1), FunctionClass.nonconvex(1, L=1.0), "squared_gradient"),
+    "with noise": (
+        SGD(0.01), FunctionClass(1, mu=1.0, L=10.0, noise=GradientNoise()),
+        "potential",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_FACTORS)
+def test_what_is_no_factor_is_no_link(name):
+    """c of another measure was read as one, and noise was left out."""
+    method, functions, measure = NO_FACTORS[name]
+    proof = certify(method, functions, measure=measure)
+    assert proof.verify()
+    assert not Chain((proof,), (100,)).verify()
+
+
+def test_a_chain_says_where_its_links_hold():
+    chain = certify_steps(*by_rule("gd"), 3)
+    assert chain.verify()
+    assert not replace(chain, proviso="near x*").verify()
+
+
+def test_a_chain_names_all_methods():
+    distance = AtModel("distance")
+    chain = certify_run([GD(1.0), GD(1.5)], FunctionClass(1, mu=0.0, L=1.0), distance)
+    assert repr(chain).startswith("Chain of 2 certificates of GD(gamma=1.0), GD(gamma=1.5)\n")

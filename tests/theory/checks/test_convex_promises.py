@@ -144,7 +144,7 @@ def test_check_holds_a_run_against_the_bound(monkeypatch):
     assert found.holds
     assert {"f - f* along a run / bound", "descent along a run", "Huber functions / bound"} <= lines
     assert [one.factor is None for one in found.promised] == [False, True, True]
-    assert "met, E[f(x_T)] - f* <= Psi_0/(0.000327329 + 0.000654658 T)" in str(found.promised[1])
+    assert "met, E[f(x_T)] - f* <= Psi_0/(0.000327328 + 0.000654657 T)" in str(found.promised[1])
     experiment, budget = Experiment.of(method, PROBLEM), Budget(gap=1e-2)
     assert bounded_run(LastIterate(), experiment, budget).holds
     monkeypatch.setattr(LastIterate, "weight", lambda self, m, s: (0.0, 30 * m.gamma))

@@ -99,17 +99,22 @@ def amounts(assumption: Assumption, problem: Problem, x: Points, y: Points) -> l
     return [one for one in found if one is not None]
 
 
-def forms_of_quadratics(assumption: Assumption, problem: Problem) -> list[Points]:
+def forms_of_quadratics(assumption: Assumption, problem: Problem) -> list[tuple[Points, float]]:
     """Return the matrices of the inequalities in (1, x, y), (2 d + 1, 2 d + 1), on quadratics.
 
-    An inequality is a quadratic function of x and y there: its values at 0, at the unit vectors,
-    their opposites and the sums of two determine it. It is divided by the size of its terms.
+    An inequality is a quadratic function of x and y there: its values at 0, at unit vectors, their
+    opposites and the sums of two determine it. x and y are written in the eigenvectors of f, and
+    each coordinate is scaled by the size of its own terms, so that small curvatures count as much
+    as large ones. Beside each matrix is its rounding.
     """
     d = problem.d
-    unit = np.eye(2 * d)
+    points = np.stack([np.eye(d), np.zeros((d, d))])
+    ahead, back = (np.asarray(whole_gradient(problem, x[None]))[0] for x in points)
+    axes = np.linalg.eigh(ahead - back)[1]
+    unit = np.kron(np.eye(2), axes.T)
     first, second = np.triu_indices(2 * d, 1)
     z = np.concatenate([np.zeros((1, 2 * d)), unit, -unit, unit[first] + unit[second]])
-    found = []
+    found: list[tuple[Points, float]] = []
     for one in amounts(assumption, problem, z[:, :d].T[None], z[:, d:].T[None]):
         zero, ahead, back, both = np.split(one.values, np.cumsum([1, 2 * d, 2 * d]))
         form = np.zeros((2 * d + 1, 2 * d + 1))
@@ -118,13 +123,17 @@ def forms_of_quadratics(assumption: Assumption, problem: Problem) -> list[Points
         form[1 + first, 1 + second] = (both + zero - ahead[first] - ahead[second]) / 2
         form += np.triu(form, 1).T
         form[np.arange(1, 2 * d + 1), np.arange(1, 2 * d + 1)] = (ahead + back) / 2 - zero
-        found.append(form / (float(one.sizes.max()) or 1.0))
+        sizes = np.append(one.sizes[:1], np.maximum(*np.split(one.sizes[1 : 1 + 4 * d], 2)))
+        scales = np.sqrt(np.where(sizes > 0, sizes, 1.0))
+        rounding = _ROUNDINGS * np.finfo(float).eps * float(scales.max() / scales.min())
+        found.append((form / np.multiply.outer(scales, scales), rounding))
     return found
 
 
 EXACT = 1e-9
 """Relative excess that counts as rounding."""
 
+_ROUNDINGS = 64
 _MOST_FEATURES = 40
 _STEPS, _SCALES = 10, (1e-3, 1.0, 1e3)
 
@@ -132,9 +141,9 @@ _STEPS, _SCALES = 10, (1e-3, 1.0, 1e3)
 def check_assumption(assumption: Assumption, problem: Problem, seed: int = 0) -> Verdict:
     """Check an assumption on the f_i of a problem, without its g.
 
-    It is proved if the constants of the problem imply it, or, of quadratics of up to 40 features,
-    by the eigenvalues of its inequalities; it is refuted so, too. Otherwise the inequalities are
-    measured at points of gradient descent and around them, far and near.
+    It is proved if the constants of the problem imply it. Of quadratics of up to 40 features the
+    eigenvalues of its inequalities are measured, for all points at once; otherwise the inequalities
+    at points of gradient descent and around them, far and near.
 
     Raises
     ------
@@ -162,22 +171,23 @@ def check_assumption(assumption: Assumption, problem: Problem, seed: int = 0) ->
         return Verdict(name, 0.0, EXACT, note, known=Known.PROVED)
     if isinstance(whole, Quadratic | NonconvexQuadratic) and whole.d <= _MOST_FEATURES:
         forms = forms_of_quadratics(assumption, whole)
-        worst = -min((float(np.linalg.eigvalsh(form)[0]) for form in forms), default=0.0)
-        note, evidence = "by eigenvalues", Known.PROVED
+        worst = -min((float(np.linalg.eigvalsh(form)[0]) for form, _ in forms), default=0.0)
+        limit = max([EXACT, *(rounding for _, rounding in forms)])
+        note, evidence = "by eigenvalues", Known.MEASURED
     else:
         x, y = _pairs(whole, seed)
         parts = [
             -one.values / np.where(one.sizes > 0, one.sizes, 1.0)
             for one in amounts(assumption, whole, x, y)
         ]
-        worst = float(np.max(parts, initial=-np.inf))
+        worst, limit = float(np.max(parts, initial=-np.inf)), EXACT
         note, evidence = f"at {x.shape[2]} pairs of points", Known.MEASURED
         note += "" if known else ", with a lower bound in the place of inf f"
     advice = (
         f"{assumption!r} fails on {problem.name}: an inequality is exceeded by {worst:.3g} "
         "of the size of its terms. Take other constants, or leave the assumption out."
     )
-    return Verdict(name, max(worst, 0.0), EXACT, note, advice, known=evidence)
+    return Verdict(name, max(worst, 0.0), limit, note, advice, known=evidence)
 
 
 def _pairs(problem: Any, seed: int) -> tuple[Points, Points]:
