@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pytest
-from small_methods import Model
+from small_methods import Model, Pair
 
 from certibit import Experiment, Quadratic, compressor, mean, parameters, total
 from certibit.solvers.method import Every, Method, Needs
@@ -48,6 +49,24 @@ UNCOUNTED = {
     "a cohort, with the mean of all": more,
     "all, of heads only": lambda m, x, f, c: mean(c.send(f.grad(x, active=c.coin(0.5)))),
 }
+
+
+class Lazy(OfSome):
+    """After a warm-up of ten rounds nothing is sent where the gradients are small."""
+
+    def start(self, x, problem, channel):
+        return Pair(x, 1 + 0 * x)
+
+    def communicate(self, s, problem, channel):
+        g, x = problem.grad(s.x), s.x
+        if float(s.v.max()) > 2.0**-10 or float(np.abs(g).max()) > 1.0:
+            x = x - 0.09 * mean(channel.send(g))
+        return Pair(channel.broadcast(x), s.v / 2)
+
+
+def test_silence_that_tells_of_gradients_is_seen_after_a_warm_up():
+    verdict = accounts(Experiment.of(Lazy(), PROBLEM_OF_SOME))
+    assert "whether there is a broadcast depends on gradients that were not sent" in verdict.advice
 
 
 def test_local_steps_send_nothing():
