@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from certibit.data.errors import DamagedFileError, Refusal
     from certibit.data.files.libsvm import load
     from certibit.data.losses.base import Loss
-    from certibit.data.losses.logistic_loss import Logistic
     from certibit.data.losses.losses import (
         Huber,
         LeastSquares,
+        Logistic,
         Poisson,
         SmoothedHinge,
         Tukey,
@@ -153,13 +153,11 @@ if TYPE_CHECKING:
     from certibit.theory.card import Card
     from certibit.theory.catalogue.catalogue import CARDS, METHODS, parameters
     from certibit.theory.catalogue.covered_run import run
-    from certibit.theory.certificates.certify import certify
-    from certibit.theory.certificates.forms import noise_frontier
+    from certibit.theory.certificates.certify import certify, noise_frontier
     from certibit.theory.certificates.largest_step import largest_step
     from certibit.theory.certificates.search import cheapest_descent
     from certibit.theory.certificates.worst_instance import divergence, worst_instance
-    from certibit.theory.chains.certify_steps import certify_run, certify_steps
-    from certibit.theory.chains.chain import Chain
+    from certibit.theory.chains.certify_steps import Chain, certify_run, certify_steps
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
     from certibit.theory.checks.problem.assumed import check_assumption
@@ -167,8 +165,7 @@ if TYPE_CHECKING:
     from certibit.theory.plan.planning import Plan, plan
     from certibit.theory.potential import Gap, Squares
     from certibit.theory.proofs.proof import Proof
-    from certibit.theory.relaxed.certify_clipped import certify_clipped
-    from certibit.theory.relaxed.clipped_certificate import ClippedCertificate
+    from certibit.theory.relaxed.certify_clipped import ClippedCertificate, certify_clipped
     from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
     from certibit.theory.setting import Setting
     from certibit.theory.theorem import Condition, RunTheorem, Theorem

@@ -3,7 +3,7 @@
 import copy
 import json
 
-from certibit.theory.export.step_in_file import sealed
+from certibit.theory.export.proof_file import sealed
 
 
 def changed(file, where, change):

@@ -17,8 +17,8 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 68_400,
-    "lines of tests": 46_380,
+    "lines of the rooms": 68_340,
+    "lines of tests": 43_760,
     "public definitions": 1_350,
 }
 """What it has at most today: whoever adds deletes as much, and whoever deletes lowers it."""

@@ -32,7 +32,7 @@ def _of(name: str) -> str:
     return f"solvers/{name}.py"
 
 
-_BEFORE = "from certibit.solvers.compressors.two_way"
+_BEFORE = "from certibit.solvers.compressors.composition"
 _COMMAND = '''"""The command ``toy``."""
 
 import argparse

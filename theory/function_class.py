@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
 from certibit.data.numbers import exactly
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.assumption import Assumption, is_constant
 from certibit.theory.assumptions.client_class import (

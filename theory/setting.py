@@ -10,7 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.mini_batch import MiniBatch, sampling_constants
 from certibit.data.problem import Constants, Problem
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import Experiment, fitted_compressor, fitted_view

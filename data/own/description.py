@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.data.own.own_modules import plain_name
+from certibit.data.own.own_file import plain_name
 
 Met = dict[type | FunctionType, None]
 """Classes and functions, in the order in which they were met."""

@@ -17,9 +17,13 @@ from certibit.data.files.own_data import Dataset
 from certibit.data.files.splits import Division, Shares
 from certibit.data.losses.base import Loss, WeightedLosses
 from certibit.data.problem import Constants
-from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
+from certibit.data.problems.ridge_problem import (
+    RidgeProblem,
+    cached_solution,
+    minimiser,
+    strong_convexity,
+)
 from certibit.data.problems.rows import Rows, largest_eigenvalue, require_possible, stored
-from certibit.data.problems.solution import cached_solution, minimiser
 
 Weighting = Literal["rows", "clients"]
 """Equal weights in f: of all rows, or of all clients."""

@@ -16,14 +16,19 @@ from certibit.data.batch_rows import BatchRows
 from certibit.data.files.own_data import Dataset
 from certibit.data.files.splits import Division
 from certibit.data.files.splits import split as deal
-from certibit.data.losses.logistic_loss import (
+from certibit.data.losses.losses import (
     Logistic,
     exponent_limit,
     logistic_divergence,
     sigmoid,
 )
 from certibit.data.problem import Constants
-from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
+from certibit.data.problems.ridge_problem import (
+    RidgeProblem,
+    cached_solution,
+    minimiser,
+    strong_convexity,
+)
 from certibit.data.problems.rows import (
     DenseRows,
     Rows,
@@ -31,7 +36,6 @@ from certibit.data.problems.rows import (
     require_possible,
     stored,
 )
-from certibit.data.problems.solution import cached_solution, minimiser
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

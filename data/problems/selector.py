@@ -12,8 +12,7 @@ from certibit.data.files.libsvm import load, load_numbers
 from certibit.data.files.own_data import Dataset, own_data
 from certibit.data.files.splits import Shares, by_client, divide
 from certibit.data.losses.base import Loss
-from certibit.data.losses.logistic_loss import Logistic
-from certibit.data.losses.losses import Multinomial, loss_named
+from certibit.data.losses.losses import Logistic, Multinomial, loss_named
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.noise import Uniform
 from certibit.data.numbers import whole

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.noise import Uniform
-from certibit.data.relaxed.families import Tilted, hard_instances
-from certibit.data.relaxed.shapes import Cosh
+from certibit.data.relaxed.families import Cosh, Tilted, hard_instances
 from certibit.figures.episode.tuning import TUNINGS, FloatArray, by_round, settling_round
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces

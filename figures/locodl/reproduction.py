@@ -31,7 +31,7 @@ from certibit.figures.text.tables import (
     count_text,
     late_median,
 )
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.runs.trace import Trace
 from certibit.theory.card import LOWER_BOUND, Order
 from certibit.theory.catalogue.catalogue import METHODS

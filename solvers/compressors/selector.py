@@ -14,12 +14,18 @@ from certibit.data.errors import Refusal
 from certibit.data.numbers import whole
 from certibit.data.own.own_file import instance, is_own, own_instance
 from certibit.solvers.compressors.base import Compressor, Identity
-from certibit.solvers.compressors.chunked import Chunked, Cosine
-from certibit.solvers.compressors.composition import RandKNatural, RandKOfTopK, Scaled, TopKTwoBits
+from certibit.solvers.compressors.composition import (
+    Chunked,
+    Cosine,
+    RandKNatural,
+    RandKOfTopK,
+    Scaled,
+    TopKTwoBits,
+    TwoWay,
+)
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
 from certibit.solvers.compressors.selection import L1Selection, RandK, TopK
-from certibit.solvers.compressors.two_way import TwoWay
 
 GROUP = "certibit.compressors"
 """The entry points of other packages."""

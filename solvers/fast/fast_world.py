@@ -18,10 +18,9 @@ from certibit.data.passes.compilation import can_compile, checked
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.problems.rows import DenseRows, Rows, SparseRows
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.composition import Scaled, upward
 from certibit.solvers.compressors.natural import Natural, multipliers
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.two_way import upward
 from certibit.solvers.registry import are_forced
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.oracle import Oracle, Tape

@@ -22,7 +22,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import require_vectors
 from certibit.solvers.backend import masked
 from certibit.solvers.compressors.base import Compressor, Identity, require_true_layout
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.compressors.wire import (
     Layout,
     decode_positions,

@@ -6,7 +6,7 @@ from typing import Generic, TypeAlias, TypeGuard, TypeVar
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem, StronglyConvexProblem, is_strongly_convex
 from certibit.solvers.compressors.base import Compressor, Identity
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.method import Method
 
 P = TypeVar("P", bound=Problem)

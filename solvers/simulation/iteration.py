@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import array_namespace, is_numpy
 from certibit.data.problem import Problem
 from certibit.solvers.backend import where
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.method import Every, Method, Varying
 from certibit.solvers.registry import registered
 from certibit.solvers.simulation.channel import Channel

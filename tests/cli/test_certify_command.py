@@ -12,7 +12,7 @@ from certibit import DIANA, METHODS, FunctionClass, Setting, compressor, problem
 from certibit.cli import main
 from certibit.figures.certified.classes.rule_tables import descent_row
 from certibit.theory.certificates import search
-from certibit.theory.exact.second_moments import SecondMoments
+from certibit.theory.exact.long_run import SecondMoments
 from certibit.theory.worlds.symbolic import kernels
 
 SLACK = 1e-6

@@ -8,7 +8,7 @@ import pytest
 
 from certibit import NonconvexQuadratic, Refusal, compare, plan, problem
 from certibit.cli import main
-from certibit.data.problems import solution
+from certibit.data.problems import ridge_problem
 from certibit.data.problems.ridge_problem import mean_gradient
 from certibit.estimator import FederatedLogisticRegression
 
@@ -45,7 +45,7 @@ def test_balanced_classes_are_solved(monkeypatch, design, loss, clients, scale, 
     if loss in ("least-squares", "huber:1"):
         y = 2.0 * y - 1.0
     if not dense:
-        monkeypatch.setattr(solution, "_DENSE_FEATURES", 0)
+        monkeypatch.setattr(ridge_problem, "_DENSE_FEATURES", 0)
     given = np.minimum(np.arange(len(X)) % 5, 2) if clients == "unequal" else clients
     made = problem(scale * X, y, clients=given, loss=loss, kappa=30)
     solved_at_zero(made, scale)

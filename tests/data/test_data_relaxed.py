@@ -11,8 +11,17 @@ from worlds import simulate
 from certibit import EPISODE, Budget, Problem, Quartics, Refusal, Uniform, relaxed_smoothness
 from certibit.data.problem import is_strongly_convex
 from certibit.data.relaxed.families import (
+    Cosh,
+    Exponential,
+    Extremal,
     Multiples,
+    Power,
+    PseudoHuber,
+    Recurrent,
+    Square,
+    Steep,
     Tilted,
+    Well,
     crossed_cosh,
     hard_instances,
     stalemate,
@@ -20,17 +29,6 @@ from certibit.data.relaxed.families import (
 )
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
 from certibit.data.relaxed.polynomials import smallest_offset
-from certibit.data.relaxed.shapes import (
-    Cosh,
-    Exponential,
-    Extremal,
-    Power,
-    PseudoHuber,
-    Recurrent,
-    Square,
-    Steep,
-    Well,
-)
 from certibit.data.relaxed.smoothness import hessians
 from certibit.solvers.libraries import transfer
 from certibit.theory.checks.problem.problems import problem_checks

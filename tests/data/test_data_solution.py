@@ -8,10 +8,9 @@ import scipy.sparse
 
 from certibit.data.files.archive import save_arrays
 from certibit.data.files.own_data import Dataset
-from certibit.data.problems import solution
+from certibit.data.problems import ridge_problem
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.data.problems.ridge_problem import mean_gradient
-from certibit.data.problems.solution import cached_solution, minimiser
+from certibit.data.problems.ridge_problem import cached_solution, mean_gradient, minimiser
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +31,7 @@ def must_not_solve(problem):
 @pytest.mark.parametrize("conjugate_gradients", [False, True])
 def test_newton_finds_the_minimiser(problem, monkeypatch, conjugate_gradients):
     if conjugate_gradients:
-        monkeypatch.setattr(solution, "_DENSE_FEATURES", 0)
+        monkeypatch.setattr(ridge_problem, "_DENSE_FEATURES", 0)
     found = minimiser(problem.plain)
     np.testing.assert_allclose(found, problem.x_star, rtol=1e-10, atol=1e-11)
 
@@ -68,8 +67,8 @@ def test_noise_moves_the_minimiser_as_conditioning_allows(make_dataset, kappa, s
 
         return called
 
-    monkeypatch.setattr(solution, "mean_gradient", noisy(solution.mean_gradient, 1e-12))
-    monkeypatch.setattr(solution, "_newton_step", noisy(solution._newton_step, 1e-12))
+    monkeypatch.setattr(ridge_problem, "mean_gradient", noisy(ridge_problem.mean_gradient, 1e-12))
+    monkeypatch.setattr(ridge_problem, "_newton_step", noisy(ridge_problem._newton_step, 1e-12))
     found = minimiser(problem)
     error = 1e-14 * scale
     assert np.linalg.norm(found - right) <= error / problem.constants.mu

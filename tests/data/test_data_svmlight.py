@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certibit.data.errors import Refusal
-from certibit.data.files.svmlight import content, parse
+from certibit.data.files.libsvm import content, parse
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 rows = st.dictionaries(st.integers(1, 60), numbers, max_size=5)

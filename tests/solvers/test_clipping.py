@@ -11,8 +11,7 @@ from worlds import simulate, world_of
 from certibit import CELGC, EPISODE, GD, SCAFFOLD, Clip21, ClippedSGD, Experiment, Quartics, Refusal
 from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.data.quiet_machine import quiet_machine
-from certibit.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate
-from certibit.data.relaxed.shapes import Cosh, Well
+from certibit.data.relaxed.families import Cosh, Multiples, Tilted, Well, crossed_cosh, stalemate
 from certibit.solvers.clipping import unit
 from certibit.solvers.compressors.base import Identity
 from certibit.solvers.libraries import host

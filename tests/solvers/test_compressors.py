@@ -10,8 +10,8 @@ from compressor_cases import ALL, draw, serves
 
 from certibit import DIANA, EF21PDIANA, Experiment, Quadratic, Refusal, compressor
 from certibit.solvers.backend import feature_sum
+from certibit.solvers.compressors.composition import downward, upward
 from certibit.solvers.compressors.selector import NAMES
-from certibit.solvers.compressors.two_way import downward, upward
 from certibit.solvers.libraries import host
 from certibit.theory.checks.compressor.compression import compressor_checks
 

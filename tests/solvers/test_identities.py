@@ -33,7 +33,7 @@ from certibit.solvers.methods.five_gcs_cc import State
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.method.conduct import begins_as_written, bill_check, identities
-from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.checks.method.promise import round_cost
 
 NATURAL, RAND, TOP = compressor("natural"), compressor("rand-k:2"), compressor("top-k:2")
 RUNS = 3

@@ -16,8 +16,7 @@ from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.network import NETWORKS, Network, amount, read_amount
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.covered_run import measure_at_start
-from certibit.theory.checks.method.promise import Promise, promise
-from certibit.theory.checks.method.round_cost import RoundCost
+from certibit.theory.checks.method.promise import Promise, RoundCost, promise
 from certibit.theory.plan.offers import SAMPLED_WORK, Costs, promised_costs
 from certibit.theory.plan.planning import reigns
 from certibit.theory.theorem import ContractionPromise

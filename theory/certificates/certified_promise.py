@@ -20,7 +20,7 @@ from certibit.solvers.method import Method
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.card import Card
-from certibit.theory.certificates.forms import class_of_proof
+from certibit.theory.certificates.certify import class_of_proof
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.start import Measure, step_and_start

@@ -10,8 +10,14 @@ import scipy
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.certify import Weights, best_decrease, certify
-from certibit.theory.certificates.forms import default_measure, has_descent, largest_constant
+from certibit.theory.certificates.certify import (
+    Weights,
+    best_decrease,
+    certify,
+    default_measure,
+    has_descent,
+    largest_constant,
+)
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 

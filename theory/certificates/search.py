@@ -21,8 +21,14 @@ from certibit.solvers.simulation.experiment import Experiment, fitted_compressor
 from certibit.solvers.total_bits import require_weight, total_bits
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import card_named, card_of
-from certibit.theory.certificates.certify import Weights, best_decrease, certify
-from certibit.theory.certificates.forms import default_measure, fewest_rounds, largest_constant
+from certibit.theory.certificates.certify import (
+    Weights,
+    best_decrease,
+    certify,
+    default_measure,
+    fewest_rounds,
+    largest_constant,
+)
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.setting import Setting

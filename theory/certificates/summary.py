@@ -15,8 +15,7 @@ from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
 from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
 from certibit.theory.card import Card
-from certibit.theory.certificates.certify import Weights, certify
-from certibit.theory.certificates.forms import default_measure, noise_frontier
+from certibit.theory.certificates.certify import Weights, certify, default_measure, noise_frontier
 from certibit.theory.certificates.largest_step import (
     ACCURACY,
     best_step,

@@ -24,9 +24,8 @@ import scipy
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor, Identity
-from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.composition import Scaled, TwoWay
 from certibit.solvers.compressors.selection import RandK, rand_k_of
-from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import scipy.linalg
 
-from certibit.theory.chains.chain import Chain
+from certibit.theory.chains.certify_steps import Chain
 from certibit.theory.exact.long_run import long_runs
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.worlds.linear_maps import Matrix, seen_by

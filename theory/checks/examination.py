@@ -16,7 +16,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, Problem, smoothness_is_known
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.compressors.composition import TwoWay
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget

@@ -6,20 +6,308 @@ Lyapunov function of the same state can improve on. The clients have the extreme
 of their class, all the same or some at each end. Local solves that end by a criterion are taken as
 exact, and as just meeting the criterion on either side of the solution, because a certificate
 covers every solve that meets it; the solver of the method may be better.
+
+A step is linear there, and clients of a kind are exchangeable. A quadratic form of the state
+consists of one block for the means over the clients of each kind, and one block per kind for the
+deviations from these means. The expectation of the form after a step is such a form again: a linear
+map of a few numbers for any n, whose adjoint is the map of the second moments.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import product
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.lapack import ztrsen
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.exact.second_moments import SecondMoments
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.theory.cones.triangles import (
+    from_triangle,
+    triangle,
+    triangle_places,
+    triangle_weights,
+)
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Gap, Potential
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.quadratic_potential import Reweighted
-from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, first_state, orbits
+from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
+from certibit.theory.worlds.symbolic.kernels import expected_gram, kernels_of_blocks
+from certibit.theory.worlds.symbolic.quadratics import (
+    ExtremeChannel,
+    ExtremeClass,
+    QuadraticProblem,
+)
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
+from certibit.theory.worlds.symbolic.symbols import unknown_state
+from certibit.theory.worlds.units import MethodInUnits
+
+SEEN = 1e-9
+"""Relative size of a part of a vector that is more than rounding."""
+
+GAP = 2.0
+"""Groups are tried that end where the next eigenvalue is so many times as far away."""
+
+
+def spectral_radius(matrix: Matrix, start: Matrix | None = None) -> float:
+    """Return the spectral radius, less what rounding may have added to it.
+
+    With a vector where powers start, it is the rate at which these grow.
+
+    A double eigenvalue is computed as two that are wrong by the root of the rounding error, and one
+    of them may be too large. Their mean is right: no mean of eigenvalues is larger than all of
+    them, and that of a group moves by at most 2 |P| times a perturbation, P being the projection on
+    its invariant subspace, if 4 |P| times the perturbation is less than what separates it from the
+    others. The largest eigenvalue and those nearest to it are averaged, as many as give the best
+    bound. Source: Stewart, Sun, Matrix Perturbation Theory (1990), V.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = np.array([[0.5, 1.0], [0.0, 0.5]])
+    >>> turn = np.array([[0.8, -0.6], [0.6, 0.8]])
+    >>> 0 < 0.5 - spectral_radius(turn @ block @ turn.T) < 1e-14
+    True
+    """
+    found: Any = scipy.linalg.eig(matrix, left=True, right=False)
+    values, left = found
+    seen = np.ones(len(values), dtype=bool)
+    if start is not None:
+        seen = np.abs(left.conj().T @ start) > SEEN * np.linalg.norm(start)
+    if not seen.any():
+        return 0.0
+    largest = values[seen][np.argmax(np.abs(values[seen]))]
+    triangle, turn = scipy.linalg.schur(matrix, output="complex")
+    here = np.diag(triangle)
+    known = seen[np.argmin(np.abs(here[:, None] - values), axis=1)]
+    away = np.where(known, np.abs(here - largest), np.inf)
+    nearest = np.argsort(away)[: known.sum()]
+    if not len(nearest):  # of equal eigenvalues, those of the vector are not told from the others
+        return 0.0
+    rounding = np.finfo(float).eps * len(matrix) * np.linalg.norm(matrix)
+    bounds = [0.0]
+    for end, farther in enumerate(np.append(away[nearest[1:]], np.inf), start=1):
+        if farther <= GAP * away[nearest[end - 1]]:
+            continue
+        group = np.isin(np.arange(len(here)), nearest[:end])
+        room = 2 * len(here) ** 2
+        *_, condition, apart, _ = ztrsen(group, triangle, turn, job="B", lwork=room)
+        moved = 2 * rounding / max(condition, np.finfo(float).tiny)
+        if 2 * moved <= apart:
+            bounds.append(float(np.abs(here[group].mean()) - moved))
+    return max(bounds)
+
+
+ROUNDED = 1e-14
+"""Relative size of a weight in a form that rounding may have left."""
+
+ROOMS = (8, 16, 32)
+"""Room for so many unknowns, fields and noises, of each kind of clients: what is tried in turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class SecondMoments:
+    """A method on extreme quadratics, and what a step does to the quadratic forms of its state.
+
+    Attributes
+    ----------
+    method : MethodInUnits
+        In units in which no field is much larger than another.
+    extreme : ExtremeClass
+        The quadratics and the messages.
+    problem : QuadraticProblem
+        The quadratics as a world of symbols.
+    state : State
+        The unknown state.
+    kernels : Blocks
+        Bases of what the state can be in each block, the invariants being 0.
+    step : (N, N) matrix
+        The map of forms by their coordinates.
+    solved : bool
+        Whether local solves end by a criterion.
+    """
+
+    method: MethodInUnits
+    extreme: ExtremeClass
+    problem: QuadraticProblem
+    state: Any
+    kernels: Blocks
+    step: Matrix
+    solved: bool
+
+    @classmethod
+    def of(
+        cls, method: MethodInUnits, found: Sequence[Orbit], extreme: ExtremeClass
+    ) -> "SecondMoments":
+        """Run one step on an unknown state, in all outcomes of coins, cohorts and masks.
+
+        They are found anew where they tell clients apart, of which there are more kinds now.
+
+        Raises
+        ------
+        Refusal
+            If a step has too many unknowns.
+        """
+        counts = extreme.counts
+        if any(orbit.chooses for orbit in found):
+            found, _ = orbits(method, sum(counts), counts=counts)
+        else:
+            cells = tuple(cells_of_kinds(counts))
+            found = [replace(orbit, cells=cells) for orbit in found]
+        for room in ROOMS:
+            with suppress(BasisFullError):
+                return cls._of(method, found, extreme, room)
+        raise Refusal(
+            f"a step of {method.name} has more than {ROOMS[-1]} fields and messages; take fewer "
+            "local steps"
+        )
+
+    @classmethod
+    def _of(
+        cls, method: MethodInUnits, found: Sequence[Orbit], extreme: ExtremeClass, room: int
+    ) -> "SecondMoments":
+        counts = extreme.counts
+        basis = Basis(room * len(counts), len(counts))
+
+        def world(cells: Any) -> QuadraticProblem:
+            return QuadraticProblem(basis, Frame(cells, counts), extreme, method.gradient)
+
+        problem = world(cells_of_kinds(counts))
+        template = first_state(method.inner, sum(counts), counts)
+        state = unknown_state(template, problem)
+        places = np.arange(basis.size) < basis.used
+        kept = invariants(method, state, problem)
+        kernels = kernels_of_blocks(kept, problem.frame, basis, places)
+        step: Any = 0.0
+        solved = False
+
+        def after(orbit: Orbit, signs: Scripted) -> Matrix:
+            nonlocal solved
+            there = world(orbit.cells)
+            channel = ExtremeChannel(method, extreme, there, orbit, signs)
+            s = theorem_step(method, unknown_state(template, there), there, channel)
+            solved |= there.solved
+            grams = _forms(s, there, kernels)
+            means = (expected_gram(x, extreme.functions, there, channel) for x in grams)
+            columns = [_restricted(x, there, kernels) for x in means]
+            return np.asarray(channel.probability * np.stack(columns, axis=1))
+
+        for orbit in found:
+            pairs = outcomes(partial(after, orbit), partial(Scripted, sum(counts), 1))
+            step = step + sum(probability * columns for probability, columns in pairs)
+        return cls(method, extreme, problem, state, kernels, step, solved)
+
+    @property
+    def factor(self) -> float:
+        """The factor of the second moments per iteration in the long run, not rounded up."""
+        return spectral_radius(self.step)
+
+    def factor_of(self, form: Matrix) -> float:
+        """Return the factor of a form that is nowhere negative, and may not see what is slowest.
+
+        A form that sees the same grows as fast: what this one sees with a tiny weight is not lost
+        in rounding if all of it has weight 1.
+        """
+        blocks = list(self.blocks(form))
+        least = ROUNDED * max(float(np.diag(block).max(initial=0.0)) for block in blocks)
+        even = [triangle(_evened(block, least)) for block in blocks]
+        return spectral_radius(self.step, np.concatenate(even))
+
+    def form(self, potential: Potential, functions: FunctionClass) -> Matrix:
+        """Return the coordinates of a potential of a class of functions."""
+        method, problem = self.method, self.problem
+        star = method.plain(fixed_point(method, problem))
+        terms = potential.lyapunov(
+            method.inner,
+            method.plain(self.state),
+            star,
+            functions,
+            method.steeper(problem),
+        )
+        total: Any = 0.0
+        for term in terms:
+            if isinstance(term, Gap):
+                gram = self.extreme.average_curvature / 2 * problem.frame.gram(term.point)
+            else:
+                gram = problem.frame.gram(term.vectors)
+            total = total + term.weight * _restricted(gram, problem, self.kernels)
+        return np.asarray(total)
+
+    def blocks(self, form: Matrix) -> Iterator[Matrix]:
+        """Yield the blocks of a form."""
+        lengths = [k * (k + 1) // 2 for k in (kernel.shape[1] for kernel in self.kernels)]
+        yield from map(from_triangle, np.split(form, np.cumsum(lengths)[:-1]))
+
+
+def _forms(s: Any, problem: QuadraticProblem, kernels: Blocks) -> Iterator[Matrix]:
+    """Yield the forms that are a basis of all, of a state after a step."""
+    frame, kinds = problem.frame, problem.basis.kind
+    counts, of_kind = frame.layout.counts, frame.row_kinds
+    values, shares = [], []
+    for number, field in enumerate(fields(s)):
+        first = problem.basis.names.get(("state", number))
+        if first is None:  # a flag
+            continue
+        rows = frame.rows(getattr(s, field.name))
+        rows = np.broadcast_to(rows, (len(of_kind), *rows.shape[1:]))
+        for kind in range(len(frame.counts)) if kinds[first] >= 0 else (-1,):
+            inside = counts * ((of_kind == kind) | (kind < 0))
+            values.append(rows)
+            shares.append(inside / inside.sum())
+    stacked = np.stack(values)
+    means = np.einsum("pm,pmur->pur", np.stack(shares), stacked)
+    known = len(means)
+    for place, kernel in enumerate(kernels):
+        inside = of_kind == place - 1
+        parts = stacked[:, inside] - means[:, None] if place else means[:, None]
+        vectors = np.tensordot(kernel[:known].T, parts, axes=1)
+        weights = counts[inside] / frame.counts[place - 1] if place else np.ones(1)
+        k = len(vectors)
+        for a, b, length in zip(*triangle_places(k), triangle_weights(k), strict=True):
+            gram = length / 2 * np.einsum("m,mur,mvr->ruv", weights, vectors[a], vectors[b])
+            yield gram + gram.transpose(0, 2, 1)
+
+
+def _restricted(gram: Matrix, problem: QuadraticProblem, kernels: Blocks) -> Matrix:
+    """Return the coordinates of a form on what the state can be.
+
+    Those of blocks of one kind are for the mean of squares over its clients, not for the sum, so
+    that no entry of a step grows with n.
+    """
+    parts, frame = [], problem.frame
+    blocks = frame.blocks(gram, problem.basis)
+    for kernel, block, count in zip(kernels, blocks, (1, *frame.counts), strict=True):
+        parts.append(count * triangle(kernel.T @ block @ kernel))
+    return np.concatenate(parts)
+
+
+def _evened(block: Matrix, least: float) -> Matrix:
+    """Return a sum of squares of unit vectors with the kernel of a positive semidefinite block.
+
+    The vectors are those of a Cholesky factorisation with pivots.
+    """
+    left, weights = np.array(block), np.diag(block)
+    even = np.zeros_like(left)
+    for _ in range(len(left)):
+        kept = np.diag(left) > np.maximum(ROUNDED * weights, least)
+        if not kept.any():
+            break
+        pivot = int(np.argmax(np.where(kept, np.diag(left), 0.0)))
+        vector = left[:, pivot] / np.sqrt(left[pivot, pivot])
+        left = left - np.outer(vector, vector)
+        even += np.outer(vector, vector) / (vector @ vector)
+    return even
+
 
 MOST_CLASSES = 4
 """With at most so many classes of clients all combinations of extreme curvatures are tried."""

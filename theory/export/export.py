@@ -7,7 +7,7 @@ from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
-from certibit.theory.export.proof_file import parts_of, proof_file
+from certibit.theory.export.proof_file import parts_of, proof_file, sealed
 from certibit.theory.export.rocq_words import (
     DEEPER,
     LINE,
@@ -20,7 +20,6 @@ from certibit.theory.export.rocq_words import (
     rocq_squares,
     rocq_text,
 )
-from certibit.theory.export.step_in_file import sealed
 from certibit.theory.proofs.proof import Proof
 
 THEORY = Path(__file__).with_name("proofs.v")

@@ -20,8 +20,7 @@ from certibit.solvers.total_bits import total_bits
 from certibit.theory.card import Card
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem
 from certibit.theory.certificates.certify import certify
-from certibit.theory.checks.method.promise import Promise, promise
-from certibit.theory.checks.method.round_cost import RoundCost, round_cost
+from certibit.theory.checks.method.promise import Promise, RoundCost, promise, round_cost
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 

@@ -21,8 +21,7 @@ from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, METHODS, find_card
 from certibit.theory.catalogue.covered_run import measure_at_start, usual_measure
 from certibit.theory.checks.examination import provable_descents
-from certibit.theory.checks.method.promise import promise
-from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.checks.method.promise import promise, round_cost
 from certibit.theory.plan.offers import (
     Costs,
     Offer,

@@ -13,8 +13,7 @@ import scipy
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import RelaxedConstants
-from certibit.data.relaxed.families import Multiples
-from certibit.data.relaxed.shapes import Exponential, Extremal, Shape
+from certibit.data.relaxed.families import Exponential, Extremal, Multiples, Shape
 from certibit.solvers.method import Method
 from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
@@ -30,8 +29,11 @@ from certibit.theory.cards.episode import MAIN
 from certibit.theory.certificates.largest_step import limits
 from certibit.theory.certificates.summary import verdict
 from certibit.theory.formulas.episode_round import factor_A, factor_B
-from certibit.theory.relaxed.certify_clipped import certify_clipped
-from certibit.theory.relaxed.clipped_certificate import ClippedCertificate, SlopeMeasure
+from certibit.theory.relaxed.certify_clipped import (
+    ClippedCertificate,
+    SlopeMeasure,
+    certify_clipped,
+)
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions, require_dissimilarity
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import ContradictionError

@@ -7,6 +7,7 @@ from flint import fmpq_poly
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
+from certibit.theory.export.proof_file import sealed
 from certibit.theory.export.rocq_words import (
     DEEPER,
     LINE,
@@ -15,16 +16,15 @@ from certibit.theory.export.rocq_words import (
     rocq_record,
     rocq_text,
 )
-from certibit.theory.export.step_in_file import sealed
 from certibit.theory.proofs.positivity import RationalFunction
-from certibit.theory.relaxed.clipped_certificate import (
+from certibit.theory.relaxed.certify_clipped import (
     ClippedCertificate,
     RegimeProof,
     SlopeMeasure,
 )
 from certibit.theory.relaxed.growth_bounds import largest_ratio
 from certibit.theory.relaxed.regimes import Regime, regimes
-from certibit.theory.relaxed.slope_parts import SLOPE
+from certibit.theory.relaxed.slope_world import SLOPE
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 

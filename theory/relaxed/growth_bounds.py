@@ -55,7 +55,7 @@ from typing import Any, Literal
 
 from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.proofs.rational_algebra import rounded_down
-from certibit.theory.relaxed.slope_parts import SLOPE
+from certibit.theory.relaxed.slope_world import SLOPE
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
 
 GrowthName = Literal["against-gradient", "any-direction", "lemma-5"]

@@ -13,7 +13,7 @@ from certibit.solvers.method import Every, ExactGradients, Method, Sample, slot_
 from certibit.theory.proofs.positivity import RationalFunction, Span
 from certibit.theory.relaxed.growth_bounds import exponential_above
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
-from certibit.theory.relaxed.slope_parts import (
+from certibit.theory.relaxed.slope_world import (
     NOT_A_STEP,
     SLOPE,
     ZERO,
@@ -24,11 +24,11 @@ from certibit.theory.relaxed.slope_parts import (
     Moved,
     OwnUnit,
     Parts,
+    SlopeVector,
     SlopeWorld,
     Turned,
     X,
 )
-from certibit.theory.relaxed.slope_world import SlopeVector
 from certibit.theory.worlds.opaque.exact_numbers import (
     Rational,
     exact_parameters,

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.base import Identity
+from certibit.solvers.compressors.composition import TwoWay
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import (
     ExactGradients,
     Functions,

@@ -19,9 +19,8 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
 from certibit.solvers.compressors.base import Compressor, Identity
-from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.composition import Scaled, downward, upward
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.two_way import downward, upward
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step

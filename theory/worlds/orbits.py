@@ -23,7 +23,7 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import masked
 from certibit.solvers.compressors.base import Compressor, Identity
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.method import (
     ExactGradients,
     Method,

@@ -26,9 +26,9 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problem import StronglyConvexProblem
 from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.ledger import Ledger

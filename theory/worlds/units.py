@@ -18,9 +18,8 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.backend import where
 from certibit.solvers.compressors.base import Compressor, Identity
-from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.composition import Scaled, TwoWay
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import (
     Functions,
     Gradients,

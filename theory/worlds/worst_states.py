@@ -17,9 +17,8 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors import wire
 from certibit.solvers.compressors.base import Biased, Compressor, Identity
-from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.composition import Scaled, downward, upward
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.compressors.two_way import downward, upward
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.simulation.ledger import Ledger

@@ -10,10 +10,10 @@ import scipy
 from user_project import OPTIONS, QUADRATIC, STRANGERS, TOY, USER, Project, method_of
 
 from certibit import DIANA, GD, Experiment, Refusal, Store
-from certibit.data.own import own_modules
+from certibit.data.own import own_file
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.store import program_text
-from certibit.solvers.store.program_text import NotKeptWarning
+from certibit.solvers.store import store as module
+from certibit.solvers.store.store import NotKeptWarning
 
 
 @pytest.mark.long(keep=3)
@@ -62,7 +62,7 @@ def test_two_folders_with_a_helper_of_one_name(tmp_path, store):
             "        return helper.FACTOR, again.FACTOR, late.FACTOR\n"
         )
     for order in ("ab", "ba"):
-        toys = {name: own_modules.load_module(tmp_path / name / "first.py").Toy for name in order}
+        toys = {name: own_file.load_module(tmp_path / name / "first.py").Toy for name in order}
         assert toys["a"](0.1).factors() == (1.0,) * 3
         assert toys["b"](0.1).factors() == (2.0,) * 3
     assert "helper" not in sys.modules
@@ -121,9 +121,9 @@ def test_the_text_of_data_and_solvers_counts_whole(store, monkeypatch, changed, 
     def digest(file):
         return known(file) + "changed" * (file.name == changed)
 
-    known, experiment = program_text._digest, Experiment.of(GD(0.1), QUADRATIC)
+    known, experiment = module._digest, Experiment.of(GD(0.1), QUADRATIC)
     before = store.path(experiment, **OPTIONS)
-    monkeypatch.setattr(program_text, "_digest", digest)
+    monkeypatch.setattr(module, "_digest", digest)
     assert (store.path(experiment, **OPTIONS) != before) is counts
 
 

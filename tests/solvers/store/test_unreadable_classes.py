@@ -10,7 +10,7 @@ from user_project import OPTIONS, QUADRATIC, TOY, made
 from certibit import GD, Experiment
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.runs.engine import commit, simulate
-from certibit.solvers.store.program_text import NoSourceError, NotKeptWarning
+from certibit.solvers.store.store import NoSourceError, NotKeptWarning
 
 PRINTED = """
 from certibit.data.problems.quadratic import Quadratic

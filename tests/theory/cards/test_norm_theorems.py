@@ -7,8 +7,7 @@ import pytest
 
 from certibit import CELGC, Experiment, Quartics, Refusal, Setting, Uniform, check, plan
 from certibit.data.problem import RelaxedConstants
-from certibit.data.relaxed.families import Multiples, Tilted, stalemate
-from certibit.data.relaxed.shapes import Cosh, Extremal
+from certibit.data.relaxed.families import Cosh, Extremal, Multiples, Tilted, stalemate
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import FORMS, GENERAL, MAIN, Theorem1
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING

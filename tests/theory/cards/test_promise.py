@@ -20,10 +20,11 @@ from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.method.promise import (
     Promise,
+    RoundCost,
     accuracy_constant,
     promise,
+    round_cost,
 )
-from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.potential import Gap, Squares, value
 from certibit.theory.theorem import ContractionPromise

@@ -8,8 +8,8 @@ import pytest
 from certibit import DIANA, METHODS, Constants, Quadratic, Refusal, Setting, certify, one_step
 from certibit.solvers.authoring import Needs, mean
 from certibit.solvers.compressors.base import Identity
+from certibit.solvers.compressors.composition import TwoWay
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA, State
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance

@@ -10,9 +10,8 @@ from certibit import DIANA, EF21, GD, METHODS, GradSkip, LoCoDL, Refusal, Scaffn
 from certibit.solvers.authoring import Method, Needs, copies, mean
 from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import card_of
-from certibit.theory.certificates import forms
-from certibit.theory.certificates.certify import best_decrease, proved_factor
-from certibit.theory.certificates.forms import searched_potential
+from certibit.theory.certificates import certify as module
+from certibit.theory.certificates.certify import best_decrease, proved_factor, searched_potential
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
@@ -288,7 +287,7 @@ def case(name, counts, kappa=100.0):
 def test_forms_of_classes_prove_no_less_than_those_that_are_alike(name, counts, gain, monkeypatch):
     method, family = case(name, counts)
     found = certify(method, family, potential="search")
-    monkeypatch.setattr(forms, "MOST_CLASSES", 0)
+    monkeypatch.setattr(module, "MOST_CLASSES", 0)
     alike = certify(method, family, potential="search")
     assert not getattr(alike.potential, "counts", ())
     assert found.decrease >= gain * alike.decrease * (1 - 1e-5) > 0

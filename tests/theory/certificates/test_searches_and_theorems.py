@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from certibit import METHODS, SCAFFOLD, FunctionClass, Refusal
-from certibit.theory.certificates.certify import best_decrease, certify
-from certibit.theory.certificates.forms import searched_potential
+from certibit.theory.certificates.certify import best_decrease, certify, searched_potential
 from certibit.theory.certificates.summary import class_setting
 
 

@@ -15,7 +15,7 @@ from certibit import (
     certify_run,
     certify_steps,
 )
-from certibit.theory.chains.chain import Chain
+from certibit.theory.chains.certify_steps import Chain
 from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-6

@@ -25,10 +25,10 @@ from certibit import (
     compressor,
 )
 from certibit.figures.certified.classes.rule_point import L, RulePoint
-from certibit.theory.certificates.forms import form_of_factor
+from certibit.theory.certificates.certify import form_of_factor
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.central_path import strictly_inside
-from certibit.theory.proofs.programme import factor_programme
+from certibit.theory.proofs.programme import descent_programme
 
 UNDER = (PolyakLojasiewicz(0.1),)
 FORMS = [
@@ -58,9 +58,9 @@ def test_no_form_has_a_larger_factor(method, functions):
 
 
 def test_a_search_that_ends_too_early_is_seen(monkeypatch):
-    follow = factor_programme.follow
+    follow = descent_programme.follow
     monkeypatch.setattr(
-        factor_programme,
+        descent_programme,
         "follow",
         lambda programme, start, close, **more: follow(programme, start, 0.5, **more),
     )

@@ -21,9 +21,9 @@ from certibit import (
 )
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.theory.certificates import forms as module
+from certibit.theory.certificates import certify as module
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem
-from certibit.theory.certificates.forms import fewest_rounds
+from certibit.theory.certificates.certify import fewest_rounds
 from certibit.theory.checks.method.promise import promise
 
 PROBLEM = problem("breast-cancer@5:nonconvex")

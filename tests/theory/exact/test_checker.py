@@ -17,8 +17,7 @@ from proofs_by_rule import QUICK, proof_of
 from certibit import EF21PDIANA, GD, METHODS, ClientClass, FunctionClass, certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate
-from certibit.theory.export.proof_file import proof_file
-from certibit.theory.export.step_in_file import sealed
+from certibit.theory.export.proof_file import proof_file, sealed
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_proof.py"

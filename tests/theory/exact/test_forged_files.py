@@ -16,8 +16,7 @@ from quadratic_attack import refuted
 
 from certibit import GD, METHODS, ClientClass, FunctionClass, certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.export.proof_file import proof_file
-from certibit.theory.export.step_in_file import sealed
+from certibit.theory.export.proof_file import proof_file, sealed
 
 sys.path.append(str(Path(__file__).parents[3] / "docs"))
 import check_proof

@@ -22,8 +22,7 @@ from closed_forms import LOCODL_FORM
 
 from certibit import METHODS, FunctionClass, LoCoDL, certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.exact.second_moments import SecondMoments
+from certibit.theory.exact.long_run import SecondMoments, slowest_decrease
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of

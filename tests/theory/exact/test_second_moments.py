@@ -11,8 +11,14 @@ from certibit import DIANA, GD, ClientClass, FunctionClass, Refusal, certify, co
 from certibit.figures.text.proofs import describe_limit
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
-from certibit.theory.exact.second_moments import SecondMoments, _evened, spectral_radius
+from certibit.theory.exact.long_run import (
+    SecondMoments,
+    _evened,
+    extremes,
+    limit_of_potentials,
+    slowest_decrease,
+    spectral_radius,
+)
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 

@@ -5,8 +5,7 @@ import pytest
 
 from certibit import METHODS, FunctionClass
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.exact.second_moments import spectral_radius
+from certibit.theory.exact.long_run import slowest_decrease, spectral_radius
 
 
 def turned(matrix, seed=0):

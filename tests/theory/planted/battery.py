@@ -22,8 +22,7 @@ from tool.sizes import wire_at_every_size
 from certibit.data.errors import Refusal
 from certibit.data.files.own_data import Dataset
 from certibit.data.losses.base import Loss
-from certibit.data.losses.logistic_loss import Logistic
-from certibit.data.losses.losses import Tukey, Welsch
+from certibit.data.losses.losses import Logistic, Tukey, Welsch
 from certibit.data.mini_batch import MiniBatch
 from certibit.data.problem import Problem
 from certibit.data.problems.logistic import LogisticRegression
@@ -31,10 +30,9 @@ from certibit.data.problems.nonconvex_model import NonconvexModel
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as make_problem
-from certibit.data.relaxed.families import Multiples, Tilted
+from certibit.data.relaxed.families import Cosh, Multiples, Steep, Tilted
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.data.relaxed.shapes import Cosh, Steep
 from certibit.solvers.compressors.selector import compressor as make_compressor
 from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.clipped_sgd import ClippedSGD

@@ -4,8 +4,7 @@ import pytest
 from planting import fault, planted
 
 import certibit
-from certibit.data.relaxed.families import Multiples, Tilted
-from certibit.data.relaxed.shapes import Cosh
+from certibit.data.relaxed.families import Cosh, Multiples, Tilted
 from certibit.figures.episode.tuning import TUNINGS
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import card_of

@@ -24,7 +24,7 @@ from certibit import (
 from certibit.data.problem import Constants
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.certified_theorem import searched_theorem
-from certibit.theory.certificates.forms import has_descent
+from certibit.theory.certificates.certify import has_descent
 
 CARD = CARDS["ef-bv"]
 FACTOR, DESCENT = *CARD.about("potential"), *CARD.about("squared_gradient")

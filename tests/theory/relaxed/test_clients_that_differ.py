@@ -11,8 +11,7 @@ import pytest
 from test_relaxed_soundness import Everyone
 
 from certibit import CELGC, EPISODE, Refusal, RelaxedFunctions, certify_clipped
-from certibit.data.relaxed.families import Multiples, Tilted, stalemate
-from certibit.data.relaxed.shapes import Cosh, Extremal, Steep
+from certibit.data.relaxed.families import Cosh, Extremal, Multiples, Steep, Tilted, stalemate
 from certibit.solvers.clipping import ModelState
 from certibit.theory.relaxed.clipped_account import clipped_account
 from certibit.theory.relaxed.clipped_file import clipped_file

@@ -12,7 +12,7 @@ from certibit import CELGC, EPISODE, RelaxedFunctions, certify_clipped
 from certibit.cli import main
 from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.relaxed.clipped_file import _rocq_ratio, rocq_decrease
-from certibit.theory.relaxed.slope_parts import SLOPE
+from certibit.theory.relaxed.slope_world import SLOPE
 
 PROOFS = DECREASES | {
     "each client": (CELGC(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.0, 0.1, 1.0)),

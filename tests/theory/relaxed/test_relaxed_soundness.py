@@ -18,7 +18,7 @@ from certibit import (
     RelaxedFunctions,
     certify_clipped,
 )
-from certibit.data.relaxed.shapes import (
+from certibit.data.relaxed.families import (
     Cosh,
     Extremal,
     Power,
@@ -30,12 +30,10 @@ from certibit.data.relaxed.shapes import (
 from certibit.solvers.authoring import Refusal, mean, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.theory.proofs.positivity import RationalFunction, Span, cuts_for, holds_with_cuts
-from certibit.theory.relaxed.certify_clipped import PARTS
+from certibit.theory.relaxed.certify_clipped import PARTS, GrowthBound
 from certibit.theory.relaxed.clipped_account import clipped_account
-from certibit.theory.relaxed.clipped_certificate import GrowthBound
 from certibit.theory.relaxed.growth_bounds import against_gradient
-from certibit.theory.relaxed.slope_parts import SLOPE
-from certibit.theory.relaxed.slope_world import SlopeNumber
+from certibit.theory.relaxed.slope_world import SLOPE, SlopeNumber
 from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.opaque.exact_numbers import rational
 

@@ -10,7 +10,7 @@ from certibit import Refusal, RelaxedFunctions, certify_clipped, copies, masked,
 from certibit.solvers.clipping import ClippedMethod, ModelState, norm, unit
 from certibit.theory.proofs.positivity import RationalFunction
 from certibit.theory.relaxed.regimes import regimes
-from certibit.theory.relaxed.slope_parts import SLOPE
+from certibit.theory.relaxed.slope_world import SLOPE
 from certibit.theory.worlds.opaque.exact_numbers import rational
 
 QUIET = RelaxedFunctions(1.0, 1.0, n=3)

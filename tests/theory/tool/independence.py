@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certibit import Array, WithProbability
 from certibit.solvers.compressors.base import Compressor, Identity
-from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.compressors.composition import TwoWay
 from certibit.solvers.compressors.wire import Layout, Message
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger

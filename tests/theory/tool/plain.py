@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.arrays import Array
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.method import Every, Sample, Schedule, Slot, slot_of
 from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.solvers.simulation.randomness import generator

@@ -3,7 +3,7 @@
 import numpy as np
 
 from certibit import Array, Compressor, Refusal
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.compressors.wire import Message
 from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.ledger import Ledger

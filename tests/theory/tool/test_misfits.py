@@ -9,8 +9,8 @@ from tool.small_experiment import small_experiment
 
 from certibit import DIANA, SCAFFOLD, Budget, Quadratic, Quartics, Refusal, compressor, problem
 from certibit.data.memory import memory
+from certibit.solvers.compressors.composition import TwoWay
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.runs.engine import require_memory_of_runs
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import simulated_world

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from certibit.theory.audit.locodl.iteration import (
+    ITERATION,
     S,
     W,
     as_one_side,
@@ -30,7 +31,6 @@ from certibit.theory.audit.locodl.iteration import (
     x_square,
     x_square_sent,
 )
-from certibit.theory.audit.locodl.locodl_search import ITERATION
 from certibit.theory.audit.machinery.step import ProofStep, Values, WrittenProof
 from certibit.theory.audit.machinery.unknowns import Joint, Nonnegative, squared
 

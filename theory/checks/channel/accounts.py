@@ -9,7 +9,7 @@ import numpy as np
 
 from certibit.data.arrays import Array, is_common
 from certibit.data.mini_batch import MiniBatch
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.compressors.wire import encode_positions
 from certibit.solvers.method import Every
 from certibit.solvers.simulation.channel import Channel

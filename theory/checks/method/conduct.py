@@ -17,7 +17,7 @@ from certibit.data.problem import Constants, RelaxedConstants
 from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Identity
-from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.composition import downward
 from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
@@ -35,7 +35,7 @@ from certibit.theory.checks.channel.walk import (
     size,
     walk,
 )
-from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.checks.method.promise import round_cost
 from certibit.theory.potential import Squares, value
 from certibit.theory.setting import Setting
 from certibit.theory.verdict import Verdict, largest, worst_of

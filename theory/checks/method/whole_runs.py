@@ -25,8 +25,7 @@ from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.compressor.compression import DEVIATIONS
 from certibit.theory.checks.method.along_a_run import SURE, steps_along_a_run
-from certibit.theory.checks.method.promise import Promise, promise, value_at_start
-from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.checks.method.promise import Promise, promise, round_cost, value_at_start
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise, RunPromise, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
