@@ -1,6 +1,5 @@
 """Limits of a run, and the points at which it is recorded."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -9,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem
-from certibit.solvers.method import Every, Method, Schedule
+from certibit.solvers.method import Every, Schedule
 from certibit.solvers.runs.trace import require_measure
 
 ITERATIONS = 10_000_000
@@ -18,9 +16,6 @@ ITERATIONS = 10_000_000
 LIMITS = ("bits", "rounds", "iterations", "gradients", "seconds")
 """The quantities that a budget limits; a run that one of them ends has its name as its ending."""
 _SILENT_ROUNDS = 1000
-_LONGEST = 30.0
-"""Days that a run may take for sure."""
-_DAY = 86_400.0  # seconds
 PATIENCE = 100_000
 """Iterations, or gradients per client, before which no run is taken to stagnate."""
 STAGNANT_SHARE = 0.5
@@ -149,30 +144,6 @@ class Budget:
             raise Refusal(
                 f"the budget can never be met: the method communicates {why}; give "
                 "another schedule, or a budget of iterations only"
-            )
-
-    def require_days(self, method: Method, problem: Problem) -> None:
-        """Refuse gradients that take more than a month, by the measured time of one gradient.
-
-        These are the gradients of one iteration; and of all, if only iterations and rounds end
-        the runs.
-        """
-        others = (self.bits, self.gradients, self.accuracy, self.seconds)
-        counted = all(limit is None for limit in others)
-        iterations = min(self.iterations, self.rounds or self.iterations) if counted else 1
-        several = method.steps_of_a_round
-        steps = (getattr(method, several) if several else 1) * iterations
-        if steps <= ITERATIONS:
-            return
-        x = problem.x_0
-        problem.grad(x)  # the first one may be compiled
-        start = time.perf_counter()
-        problem.grad(x)
-        days = steps * (time.perf_counter() - start) / _DAY
-        if days > _LONGEST:
-            raise Refusal(
-                f"{method.name} would evaluate at least {steps:.3g} gradients, which takes about "
-                f"{days:.2g} days on this machine; choose fewer local steps or a smaller budget"
             )
 
     def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:

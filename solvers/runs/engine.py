@@ -4,7 +4,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -12,24 +12,20 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, is_numpy
+from certibit.data.arrays import is_numpy
 from certibit.data.errors import Refusal
 from certibit.data.memory import require_memory
 from certibit.data.own.description import description
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
-from certibit.solvers.compressors.base import Identity
 from certibit.solvers.libraries import fitting_library, transfer
-from certibit.solvers.method import ExactGradients, Method, Slot
+from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Carried, Checkpoint
 from certibit.solvers.runs.points import Callback, Points, RecordedPotential, Wishes
 from certibit.solvers.runs.trace import Column, Trace
-from certibit.solvers.simulation.channel import Channel
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance, simulated_world, world_of_runs
-from certibit.solvers.simulation.ledger import Ledger
-from certibit.solvers.simulation.randomness import Streams, stream_width
 from certibit.solvers.state import batch, copied, copy_of, narrow, take
 
 Progress = Callable[[float], None]
@@ -175,55 +171,6 @@ def commit(root: Path) -> str | None:
     return told.stdout.strip()
 
 
-_NO_RUNS = np.arange(0)
-
-
-def require_memory_of_runs(experiment: Experiment[Problem], runs: int) -> None:
-    """Refuse runs whose state, gradients and random numbers the machine cannot hold.
-
-    Uniform numbers are drawn for many messages at once.
-
-    Raises
-    ------
-    Refusal
-        If they take more than the memory that this process may use.
-    """
-    n, d, compressor = experiment.n, experiment.d, experiment.compressor
-    message = (1 if compressor.shared else n) * compressor.uniforms(d)
-    require_memory(
-        runs * (_numbers_of_state(experiment) + n * d + stream_width(message)),
-        f"{experiment.method.name} with {n} clients, {d} features and {runs} runs at once",
-    )
-
-
-def _numbers_of_state(experiment: Experiment[Problem]) -> int:
-    """Count the numbers in the state of a run, by the shapes that the method starts with.
-
-    It is started for no runs: arrays (n, d, 0) take no memory.
-    """
-    n, x = experiment.n, np.zeros((1, experiment.d, 0))
-    channel = Channel(n, Identity(), _NO_RUNS, Streams(()), Ledger(0), x)
-    method = narrow(experiment.method, _NO_RUNS)
-    state = method.start(x, _Gradients(n, experiment.d), channel)
-    return sum(field.shape[0] * field.shape[1] for field in vars(state).values())
-
-
-@dataclass(frozen=True)
-class _Gradients(ExactGradients):
-    """The gradients of no runs."""
-
-    n: int
-    d: int
-
-    def grad(
-        self, x: Array, active: Array | int | None = None, sample: Slot | None = None
-    ) -> Array:
-        return np.zeros((self.n, self.d, 0))
-
-    def grad_g(self, y: Array) -> Array:
-        return y
-
-
 _NUMBERS = 24
 """What a run needs at least: its seed, and two recorded points."""
 
@@ -329,8 +276,6 @@ def simulate(
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = _fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
-    if callback is None:
-        budget.require_days(method, problem)
     tell = progress or (lambda fraction: None)
     bounded = not (method.needs.strongly_convex and is_strongly_convex(problem))
     gradients = bounded or budget.measure == "squared_gradient"
@@ -339,7 +284,9 @@ def simulate(
     models: list[Column] = []
     ending: list[str] = []
     batches = list(_batches_of_runs(experiment, seeds, library, dtype))
-    require_memory_of_runs(experiment, len(batches[0][0]))
+    n, d, runs = experiment.n, experiment.d, len(batches[0][0])
+    least = 2 * n * d * runs  # gradients, and what is made of them
+    require_memory(least, f"{method.name} with {n} clients, {d} features and {runs} runs at once")
     with quiet_machine():
         for number, (some, part, own_seeds) in enumerate(batches):
             going = Loop(part, own_seeds, wishes, wire=wire)

@@ -82,7 +82,6 @@ def test_the_kernel_gives_the_same_numbers(tmp_path):
 
 
 WHERE = {
-    "an estimate": (engine, "require_memory_of_runs"),
     "looks": (engine.Loop, "_look"),
     "keys": (DeviceStreams, "_begin"),
     "coins": (DeviceStreams, "turn"),
@@ -90,7 +89,7 @@ WHERE = {
     "local work": (local_solve, "until_done"),
     "the loop": (engine, "advance"),
 }
-"""What may move numbers, or wait for the device, innermost first; an estimate is on the host."""
+"""What may move numbers, or wait for the device, innermost first."""
 
 
 @pytest.fixture
