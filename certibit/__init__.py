@@ -13,7 +13,6 @@ Examples
 array([2352., 1764.])
 """
 
-import certibit.data.interrupts  # noqa: F401  (first: it answers Ctrl-C from here on)
 from certibit.solvers.registry import register
 
 register("certibit.solvers.fast.fast_world")

@@ -21,8 +21,10 @@ from certibit.cli.commands import SUMMARIES
 from certibit.cli.words.parser import Parser
 from certibit.cli.words.plain_options import CONTRADICTION, WRONG_INPUT, add_options
 from certibit.data.errors import FailedJobsError, Refusal
-from certibit.data.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
 from certibit.theory.verdict import ContradictionError, OutsideTheoremWarning
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 _COMMANDS = Path(__file__).with_name("commands")
 _DOMAIN = re.compile("math domain error|expected a (nonnegative|positive) input")
@@ -57,7 +59,6 @@ def _status(words: list[str], stderr: "_Stream") -> int:
             chosen = _parsed([word for word in words if word != "--debug"])
             stderr.is_quiet = chosen.quiet
             with _json_alone() if getattr(chosen, "json", False) else nullcontext():
-                raise_at_interrupts()
                 status: int | None = chosen.command(chosen)
             sys.stdout.flush()
             return status or 0
@@ -74,8 +75,6 @@ def _status(words: list[str], stderr: "_Stream") -> int:
                 traceback.print_exception(error)
             print(f"certibit: {_sentence(error)}", file=sys.stderr)
             return CONTRADICTION if isinstance(error, ContradictionError) else WRONG_INPUT
-        finally:
-            end_at_interrupts()
 
 
 def _sentence(error: BaseException) -> str:

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Every, Schedule
 from certibit.solvers.runs.trace import require_measure
 
 ITERATIONS = 10_000_000
 """The bound on runs for which nothing else is said."""
 LIMITS = ("bits", "rounds", "iterations", "gradients", "seconds")
 """The quantities that a budget limits; a run that one of them ends has its name as its ending."""
-_SILENT_ROUNDS = 1000
 PATIENCE = 100_000
 """Iterations, or gradients per client, before which no run is taken to stagnate."""
 STAGNANT_SHARE = 0.5
@@ -128,35 +126,6 @@ class Budget:
     def described(self) -> dict[str, Any]:
         """Its fields as JSON values."""
         return asdict(self)
-
-    def require_possible(self, schedule: Schedule) -> None:
-        """Refuse to wait for bits or rounds of a method that never communicates."""
-        if self.accuracy is not None or (self.bits is None and self.rounds is None):
-            return
-        if isinstance(schedule, Every):
-            silent, why = (
-                schedule.iterations > self.iterations,
-                f"every {schedule.iterations} iterations",
-            )
-        else:
-            silent, why = bool(np.all(np.asarray(schedule.p) <= 0)), "with probability 0"
-        if silent:
-            raise Refusal(
-                f"the budget can never be met: the method communicates {why}; give "
-                "another schedule, or a budget of iterations only"
-            )
-
-    def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:
-        """Refuse to wait for bits where a run has sent none in a thousand rounds."""
-        only_bits = self.rounds is None and self.accuracy is None and self.iterations == ITERATIONS
-        if self.bits is None or not only_bits:
-            return
-        silent = (point["rounds"] >= _SILENT_ROUNDS) & (point["uplink_bits"] == 0)
-        if silent.any():
-            raise Refusal(
-                f"the budget of {self.bits:g} bits can never be met: nothing was sent in "
-                f"{_SILENT_ROUNDS} rounds; give a budget of rounds"
-            )
 
     def stagnation(
         self, work: NDArray[np.float64], since: NDArray[np.float64]

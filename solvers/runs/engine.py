@@ -266,8 +266,8 @@ def simulate(
     Raises
     ------
     Refusal
-        If seeds, parameters or library do not fit each other, if the budget can never be reached,
-        or if the memory of the machine is too small.
+        If seeds, parameters or library do not fit each other, or if the memory of the machine is
+        too small.
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
@@ -275,7 +275,6 @@ def simulate(
     )  # fmt: skip
     method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = _fitted_seeds(seeds, batch(method, problem))
-    budget.require_possible(method.schedule)
     tell = progress or (lambda fraction: None)
     bounded = not (method.needs.strongly_convex and is_strongly_convex(problem))
     gradients = bounded or budget.measure == "squared_gradient"

@@ -1,11 +1,5 @@
 """What does not fit, fails or is interrupted: one sentence, and an exit code that says which."""
 
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from command_lines import CASES, COMPARE, RUN, refusal, run_words
 
@@ -140,28 +134,6 @@ def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1] == "certibit: interrupted"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    "command", [["-m", "certibit"], [str(Path(sys.executable).with_name("certibit"))]]
-)
-def test_an_interrupt_during_the_imports_is_one_line(command):
-    # a shell has its background jobs ignore interrupts, and a child inherits that
-    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
-    run = subprocess.Popen(
-        [sys.executable, "-X", "importtime", *command, "list"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    signal.signal(signal.SIGINT, inherited)
-    while "certibit.data.errors" not in run.stderr.readline():
-        assert run.poll() is None
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=300)
-    assert run.returncode == 130
-    assert out == ""
-    told = [line for line in err.splitlines() if not line.startswith("import time:")]
-    assert told == ["certibit: interrupted"]
 
 
 UNFORESEEN = [

@@ -1,8 +1,5 @@
 """Words and files that nobody thinks of are answered in one sentence, soon."""
 
-import subprocess
-import sys
-
 import pytest
 from command_lines import refusal
 
@@ -66,42 +63,3 @@ class Own(GD):
     def communicate(self, s, problem, channel):
         raise Stop("enough")
 """
-
-COMMAND = [sys.executable, "-X", "importtime", "-m", "certibit", "list"]
-
-
-LISTENING = """
-import _signal, sys
-
-_signal.signal(_signal.SIGINT, _signal.default_int_handler)  # a job in the background ignores it
-
-class Look:
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("certibit."):
-            print(name, _signal.getsignal(_signal.SIGINT).__name__)
-
-sys.argv[0] = "certibit"
-sys.meta_path.insert(0, Look())
-import certibit
-"""
-
-
-def test_an_interrupt_is_answered_from_our_first_module_on():
-    done = subprocess.run(
-        [sys.executable, "-c", LISTENING], capture_output=True, text=True, check=True
-    )
-    told = [line.split() for line in done.stdout.splitlines()]
-    assert [name for name, handler in told if handler == "default_int_handler"] == [
-        "certibit.data",
-        "certibit.data.interrupts",
-    ]
-    assert len(told) > 2
-
-
-def test_little_is_imported_before_an_interrupt_ends_in_one_line():
-    """What comes before is Python's own start, where nobody of ours can catch anything."""
-    told = subprocess.run(COMMAND, capture_output=True, text=True, check=True).stderr
-    imported = [line.rpartition("|")[2].strip() for line in told.splitlines()]
-    before = imported[: imported.index("certibit.data.interrupts")]
-    ours = before[before.index("site") + 1 :] if "site" in before else before
-    assert not {"typing", "enum", "signal", "re", "numpy"} & set(ours)

@@ -1,8 +1,7 @@
 """Budgets end runs, recording leaves them alone, and what is impossible is refused."""
 
 import re
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from worlds import simulate
 
 from certibit import GD, Budget, LoCoDL, LogisticRegression, Quadratic, Record, Refusal, compressor
 from certibit.data.files.own_data import Dataset
-from certibit.solvers.method import Every
 from certibit.solvers.runs import engine
 
 RAND_2, THREE = compressor("rand-k:2"), np.full((1, 1, 3), 0.1)
@@ -113,44 +111,6 @@ REFUSED = {
 def test_what_is_no_run_is_refused(call, sentence):
     with pytest.raises(Refusal, match=re.escape(sentence)):
         call()
-
-
-@dataclass(frozen=True)
-class Silent(GD):
-    """A method that keeps all for itself."""
-
-    name: ClassVar[str] = "silent"
-
-    def communicate(self, s, problem, channel):
-        return s
-
-
-@pytest.mark.parametrize("runs", [1, 3])
-def test_bits_of_a_method_that_sends_nothing_are_not_waited_for(problem, runs):
-    with pytest.raises(Refusal, match="can never be met: nothing was sent in 1000 rounds"):
-        simulate(Silent(0.01), problem, seeds=runs, budget=Budget(bits=1e6))
-    for budget in (
-        Budget(rounds=1100),
-        Budget(bits=1e6, rounds=1100),
-        Budget(1e6, iterations=1100),
-    ):
-        assert simulate(Silent(0.01), problem, seeds=runs, budget=budget).final("rounds")[0] == 1100
-
-
-@dataclass(frozen=True)
-class Rare(GD):
-    """A method that communicates seldom."""
-
-    name: ClassVar[str] = "rare"
-    schedule: ClassVar = Every(101)
-
-
-@pytest.mark.parametrize("budget", [Budget(1e3, iterations=100), Budget(rounds=1, iterations=9)])
-def test_rounds_that_never_come_are_not_waited_for(problem, locodl, budget):
-    with pytest.raises(Refusal, match="never be met: the method communicates every 101 iterations"):
-        simulate(Rare(0.01), problem, seeds=1, budget=budget)
-    with pytest.raises(Refusal, match="the method communicates with probability 0;"):
-        simulate(replace(locodl, p=0.0), problem, RAND_2, seeds=1, budget=budget)
 
 
 class Memory:
