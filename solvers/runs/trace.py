@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import DamagedFileError, Refusal
 from certibit.data.files.archive import load_arrays, save_arrays
-from certibit.data.files.cache import write_atomically
 from certibit.solvers.network import Network
 from certibit.solvers.total_bits import bits_name, require_weight, total_bits
 
@@ -194,22 +193,6 @@ class Trace:
         pandas = _optional("pandas", "pandas")
         seeds = np.array(self.seeds)[self.columns["run"]]
         return pandas.DataFrame({"seed": seeds, **self.columns})
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> Path:
-        """Write the columns as a Parquet file with the specification in its metadata.
-
-        Raises
-        ------
-        Refusal
-            If pyarrow is not installed.
-        """
-        pyarrow, parquet = (_optional(name, "pyarrow") for name in ("pyarrow", "pyarrow.parquet"))
-        header = json.dumps({"specification": self.specification, "ending": self.ending})
-        seeds = np.array(self.seeds)[self.columns["run"]]
-        table = pyarrow.table({"seed": seeds, **self.columns})
-        written = table.replace_schema_metadata({"certibit": header})
-        write_atomically(Path(path), lambda file: parquet.write_table(written, file))
-        return Path(path)
 
     def plot(self, x: str = "uplink_bits", downlink: float = 0.0) -> "Canvas":
         """Draw what the runs aimed at against a column, or "total_bits" with a downlink's weight.

@@ -133,21 +133,13 @@ def offers(
 
 
 def certified(offer: Offer, target: float) -> Offer:
-    """Return an offer with the costs that its certificate proves, where these are smaller.
-
-    Raises
-    ------
-    Refusal
-        If the solver is not installed.
-    """
+    """Return an offer with the costs that its certificate proves, where these are smaller."""
     setting = Setting.at(offer.experiment)
     method = offer.experiment.method
     try:
         proved = certify(method, FunctionClass.of(setting), weights="free")
         promised = promise(CertifiedTheorem(proved), offer.experiment)
-    except (Refusal, ArithmeticError) as reason:
-        if "install" in str(reason):
-            raise
+    except (Refusal, ArithmeticError):
         return offer
     gradients = offer.promised.gradients - promised.cost.begin[2]
     costs = promised_costs(promised, target, gradients / offer.promised.rounds)
