@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.files.splits import Division
 from certibit.data.problem import Problem
+from certibit.data.problems.selector import problem as problem_named
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Heterogeneity:
         return "\n".join(lines)
 
 
-def heterogeneity(problem: Problem) -> Heterogeneity:
-    """Measure the heterogeneity of the clients of a problem.
+def heterogeneity(problem: Problem | str) -> Heterogeneity:
+    """Measure the heterogeneity of the clients of a problem, or of one by its name.
 
     Examples
     --------
@@ -71,6 +72,7 @@ def heterogeneity(problem: Problem) -> Heterogeneity:
     class 0: 0 to 1 of a client's rows
     class 1: 0 to 1 of a client's rows
     """
+    problem = problem_named(problem) if isinstance(problem, str) else problem
     plain = problem.plain
     return Heterogeneity(
         _spread(plain.grad(plain.x_star)),

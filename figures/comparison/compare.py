@@ -39,7 +39,7 @@ _FINEST = 1e-30
 
 
 def compare(
-    problem: Problem,
+    problem: Problem | str,
     methods: Sequence[Entry],
     *,
     target: float | Sequence[float] = 1e-6,
@@ -57,8 +57,8 @@ def compare(
 
     Parameters
     ----------
-    problem : Problem
-        The problem min f.
+    problem : Problem or str
+        The problem min f, or its name.
     methods : sequence
         Each a method or its name, alone or in a pair with a compressor or its name. A name is
         ``METHOD``, ``METHOD[RULE]`` or ``METHOD[NAME=VALUE,...]`` and may end with
@@ -117,6 +117,7 @@ def compare(
     locodl+rand-k:2+natural    2,058  70,560  1.82k-2.29k      74        111
     agd                       13,440  13,440        13.4k      14         14
     """
+    problem = problem_named(problem) if isinstance(problem, str) else problem
     measure = usual_measure(problem) if measure is None else measure
     if budget is not None and budget.accuracy is not None:
         raise Refusal(

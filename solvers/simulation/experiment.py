@@ -50,11 +50,7 @@ class Experiment(Generic[P_co]):
             If the method needs another class of compressors or problems, or the compressor another
             dimension, or if a name stands in the place of one of the three.
         """
-        _require(
-            isinstance(method, Method),
-            f"{method!r} is no method with its parameters; give one, such as "
-            'certibit.parameters("gd", problem)',
-        )
+        require_method(method)
         return Experiment(
             method, fitted_view(method, problem), fitted_compressor(method, compressor, problem.d)
         )
@@ -148,6 +144,15 @@ def fitted_view(method: Method | type[Method], problem: P) -> P:
             "(mu > 0)"
         )
     return problem.composite if needs.composite else problem.plain
+
+
+def require_method(method: object) -> None:
+    """Refuse what is no method with its parameters, such as a name."""
+    _require(
+        isinstance(method, Method),
+        f"{method!r} is no method with its parameters; give one, such as "
+        'certibit.parameters("gd", problem)',
+    )
 
 
 def _require(fits: bool, sentence: str) -> None:

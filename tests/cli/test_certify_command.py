@@ -342,7 +342,7 @@ REFUSED = {
     "clip21 --set gamma=0.005 --set tau=1 --n 3": "contracts in a ball only; give its --alpha",
     "clip21 --set gamma=0.005 --set tau=1 --alpha 0.2 --steps 5":
         "what several steps prove takes a run that stays there",
-    "diana --alpha 0.5": "diana does not clip",
+    "diana --alpha 0.5": "diana has neither; give a parameter of the method by --set",
     "gd --growth 0.1": "--growth is of functions that need not be convex",
     "gd --class nonconvex --steps 2": f"--steps {EXACT}",
     "gd --class nonconvex --kappa 10": "--kappa is of strongly convex functions",

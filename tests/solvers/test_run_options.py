@@ -13,9 +13,8 @@ from certibit import (
     Refusal,
     Store,
     Trace,
-    check,
+    certify,
     compressor,
-    parameters,
     run,
 )
 from certibit.solvers.simulation.experiment import Experiment
@@ -128,14 +127,14 @@ def test_a_plot_has_a_curve_for_every_run(x):
         (lambda: run(METHOD, Quartics.of(H=1), budget=SHORT, x_0=[1.0]), "episode-quartics has a"),
         (lambda: run("gdd", PROBLEM, budget=SHORT), "the method 'gdd' is unknown; did you mean gd"),
         (lambda: run(GD, PROBLEM, budget=SHORT), f"{GD} is no method with its parameters; give"),
-        (lambda: run(METHOD, "a5a@87", budget=SHORT), "'a5a@87' is the name of a problem; give"),
+        (lambda: Experiment.of(METHOD, "a5a@87"), "'a5a@87' is the name of a problem; give"),
+        (lambda: certify("gd", None), "'gd' is no method with its parameters; give one, such as"),
         (lambda: run(METHOD, PROBLEM, "l1", budget=SHORT), "gd sends uncompressed vectors and"),
         (
             lambda: run("diana", PROBLEM, "l2", budget=SHORT),
             "no compressor is called 'l2'; did you",
         ),
-        (lambda: parameters("diana", PROBLEM, "l1"), "'l1' is no compressor; give one, such as"),
-        (lambda: check("gd", PROBLEM), "'gd' is no method with its parameters; give one, such as"),
+        (lambda: Experiment.of(METHOD, PROBLEM, "l1"), "'l1' is no compressor; give one, such as"),
         (lambda: Budget(gradients=0), "a budget of 0 gradients is not possible"),
         (lambda: Budget(seconds=-1), "a budget of -1 seconds is not possible"),
         (lambda: run(METHOD, PROBLEM, budget=SHORT).plot("bits"), "a trace has no column 'bits'"),

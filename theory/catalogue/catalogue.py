@@ -23,8 +23,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from certibit.data.errors import Refusal
 from certibit.data.own.own_file import file_and_name, is_own, load_file, own_classes
 from certibit.data.problem import Problem
+from certibit.data.problems.selector import problem as problem_named
 from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor as compressor_named
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import fitted_view
 from certibit.theory import cards
 from certibit.theory.card import Card
 
@@ -202,10 +205,30 @@ def card_of(method: Method) -> Card:
     return found if found and type(method) is found.method else Card(type(method))
 
 
+def made(
+    method: Method | str,
+    problem: Problem | str,
+    compressor: Compressor | str | None = None,
+    *,
+    card: Card | None = None,
+    rule: str | None = None,
+) -> tuple[Method, Any, Compressor | None]:
+    """Return a method, a problem and a compressor, of which some are given by their names.
+
+    A method by name has the parameters of a rule, by default its first.
+    """
+    problem = problem_named(problem) if isinstance(problem, str) else problem
+    compressor = compressor_named(compressor) if isinstance(compressor, str) else compressor
+    if isinstance(method, str):
+        card = find_card(method) if card is None else card
+        method = card.parameters(fitted_view(card.method, problem), compressor, rule)
+    return method, problem, compressor
+
+
 def parameters(
     name: str,
-    problem: Problem,
-    compressor: Compressor | None = None,
+    problem: Problem | str,
+    compressor: Compressor | str | None = None,
     rule: str | None = None,
     **options: Any,
 ) -> Method:
@@ -218,7 +241,10 @@ def parameters(
     >>> parameters("marina", problem, compressor("rand-k:2")).p
     0.5
     """
-    return card_named(name).parameters(problem, compressor, rule, **options)
+    card = card_named(name)
+    problem = problem_named(problem) if isinstance(problem, str) else problem
+    compressor = compressor_named(compressor) if isinstance(compressor, str) else compressor
+    return card.parameters(problem, compressor, rule, **options)
 
 
 def find_card(name: str) -> Card:

@@ -13,16 +13,15 @@ from certibit.data.problem import Constants, Problem, is_strongly_convex
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.compressors.selector import compressor as compressor_named
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method, require_positive
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import Progress, simulate
 from certibit.solvers.runs.points import Callback, RecordedPotential
 from certibit.solvers.runs.trace import MEASURES, Trace, require_no_negative_gap
-from certibit.solvers.simulation.experiment import Experiment, fitted_view, is_convex
+from certibit.solvers.simulation.experiment import Experiment, is_convex
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import card_of, find_card
+from certibit.theory.catalogue.catalogue import card_of, made
 from certibit.theory.potential import Potential, value
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import EXACT, Theorem
@@ -37,7 +36,7 @@ _TARGET = 1e-6
 
 def run(
     method: Method | str,
-    problem: Problem,
+    problem: Problem | str,
     compressor: Compressor | str | None = None,
     *,
     seeds: int | Sequence[int] = 5,
@@ -61,8 +60,8 @@ def run(
     method : Method or str
         With its parameters, numbers or arrays (1, 1, R) with one value per run; or the name of a
         method, with the parameters of its first rule.
-    problem : Problem
-        The problem min f + g.
+    problem : Problem or str
+        The problem min f + g, or its name.
     compressor : Compressor or str, optional
         The compressor of every client, or its name; without one, nothing is compressed.
     seeds : int or sequence of int
@@ -120,16 +119,12 @@ def run(
     >>> run("gd", problem, seeds=1).ending
     ('gap',)
     """
+    method, given, compressor = made(method, problem, compressor, card=card)
     if x_0 is not None:
-        if not isinstance(problem, RidgeProblem):
-            raise Refusal(f"{problem.name} has a start of its own; leave x_0 out")
-        problem = problem.started_at(x_0)
-    if isinstance(compressor, str):
-        compressor = compressor_named(compressor)
-    if isinstance(method, str):
-        card = find_card(method) if card is None else card
-        method = card.parameters(fitted_view(card.method, problem), compressor)
-    experiment = Experiment.of(method, problem, compressor)
+        if not isinstance(given, RidgeProblem):
+            raise Refusal(f"{given.name} has a start of its own; leave x_0 out")
+        given = given.started_at(x_0)
+    experiment: Experiment[Problem] = Experiment.of(method, given, compressor)
     card = card_of(method) if card is None else card
     require_theorem(card, experiment, strict=strict)
     potential = None
@@ -140,7 +135,7 @@ def run(
     return simulate(
         experiment,
         seeds=seeds,
-        budget=Budget().aimed(_TARGET, usual_measure(problem)) if budget is None else budget,
+        budget=Budget().aimed(_TARGET, usual_measure(given)) if budget is None else budget,
         record=record,
         wire=wire,
         library=library,

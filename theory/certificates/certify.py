@@ -15,7 +15,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
-from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment, require_method
 from certibit.theory.assumptions.assumption import is_constant
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates.potential_family import Family
@@ -403,6 +403,7 @@ def certify(
     (0.4375, True)
     """
     start = perf_counter()
+    require_method(method)
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
     _require_possible(potential, measure, weights, least, growth)

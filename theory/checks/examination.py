@@ -23,7 +23,7 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.solvers.total_bits import require_weight
 from certibit.theory.card import Card
-from certibit.theory.catalogue.catalogue import card_of
+from certibit.theory.catalogue.catalogue import card_of, made
 from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
 from certibit.theory.checks.channel.accounts import accounts
@@ -189,9 +189,9 @@ class Examination:
 
 
 def check(
-    method: Method,
-    problem: Problem,
-    compressor: Compressor | None = None,
+    method: Method | str,
+    problem: Problem | str,
+    compressor: Compressor | str | None = None,
     *,
     card: Card | None = None,
     rule: str | None = None,
@@ -208,11 +208,11 @@ def check(
 
     Parameters
     ----------
-    method : Method
-        With its parameters.
-    problem : Problem
-        Strongly convex, unless the method does not need that; then only checks of the method that
-        need no theorem are made, and descents are checked.
+    method : Method or str
+        With its parameters; or its name, with those of the rule.
+    problem : Problem or str
+        Or its name; strongly convex, unless the method does not need that; then only checks of the
+        method that need no theorem are made, and descents are checked.
     compressor : Compressor, optional
         Of every client; without one, messages are not compressed.
     card : Card, optional
@@ -256,7 +256,8 @@ def check(
     budget = Budget(
         gap=accuracy, rounds=rounds, iterations=iterations, gradients=gradients, seconds=seconds
     )
-    experiment = Experiment.of(method, problem, compressor)
+    method, given, compressor = made(method, problem, compressor, card=card, rule=rule)
+    experiment = Experiment.of(method, given, compressor)
     return examine(
         card_of(method) if card is None else card,
         experiment,

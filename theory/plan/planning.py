@@ -10,6 +10,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.noise import require_whole_gradients
 from certibit.data.problem import Constants, Problem, is_strongly_convex
+from certibit.data.problems.selector import problem as problem_named
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
@@ -215,7 +216,7 @@ class Plan:
 
 
 def plan(
-    problem: Problem,
+    problem: Problem | str,
     *,
     target: float = 1e-6,
     measure: str | None = None,
@@ -227,8 +228,9 @@ def plan(
 
     Parameters
     ----------
-    problem : Problem
-        Where there are no data, ``quadratic:d=<d>@<n>`` with a kappa, or with ``:nonconvex``.
+    problem : Problem or str
+        Or its name. Where there are no data, ``quadratic:d=<d>@<n>`` with a kappa, or with
+        ``:nonconvex``.
     target : float
         The accuracy.
     measure : {"gap", "squared_gradient"}, optional
@@ -258,6 +260,7 @@ def plan(
     >>> made.crossover()[-1].offer.pair
     'agd'
     """
+    problem = problem_named(problem) if isinstance(problem, str) else problem
     measure = usual_measure(problem) if measure is None else measure
     require_measure(measure)
     if measure == "gap" and not is_strongly_convex(problem):

@@ -231,7 +231,10 @@ def _contracting(
     if card.contraction is None:
         if chosen.alpha is None:
             return functions
-        raise Refusal(f"{card.name} does not clip; leave --alpha out")
+        raise Refusal(
+            f"--alpha is the contraction of a compressor or of a clipping method, and {card.name} "
+            "has neither; give a parameter of the method by --set alpha=NUMBER"
+        )
     alpha = chosen.alpha
     if alpha is None:
         if chosen.problem is None:
