@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -119,7 +118,7 @@ def test_what_is_no_run_is_refused(call, sentence):
 class Silent(GD):
     """A method that keeps all for itself."""
 
-    name: ClassVar[str] = "silent"
+    name = "silent"
 
     def communicate(self, s, problem, channel):
         return s
@@ -141,8 +140,8 @@ def test_bits_of_a_method_that_sends_nothing_are_not_waited_for(problem, runs):
 class Rare(GD):
     """A method that communicates seldom."""
 
-    name: ClassVar[str] = "rare"
-    schedule: ClassVar = Every(101)
+    name = "rare"
+    schedule = Every(101)
 
 
 @pytest.mark.parametrize("budget", [Budget(1e3, iterations=100), Budget(rounds=1, iterations=9)])

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
 
 import numpy as np
 import psutil
@@ -109,7 +108,7 @@ class Remembered:
 class Remembering(GD):
     """Gradient descent whose clients keep three vectors."""
 
-    name: ClassVar[str] = "remembering"
+    name = "remembering"
 
     def start(self, x, problem, channel):
         return Remembered(x, *(problem.grad(x) for _ in range(3)))
@@ -132,8 +131,7 @@ class Tossing(Method):
 
     gamma: Array
 
-    name: ClassVar[str] = "tossing"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "tossing", Needs()
 
     def start(self, x, problem, channel):
         cohort = channel.cohort(2) & channel.client_coins(problem.n * [0.5]) & channel.coin(0.5)

@@ -4,7 +4,7 @@ Each is about what is drawn: messages that share their randomness, samples at tw
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attacks import Attack, kind
@@ -34,8 +34,7 @@ class BothWays(Method):
     gamma: float = 0.02
     beta: float = 0.5
 
-    name: ClassVar[str] = "noise of the server"
-    needs = Needs(compressor="unbiased", downlink="unbiased")
+    name, needs = "noise of the server", Needs(compressor="unbiased", downlink="unbiased")
 
     def start(self, x, problem, channel):
         return Estimates(x, x, copies(0 * x, problem.n))
@@ -56,8 +55,7 @@ class BothWays(Method):
 class Beside(BothWays):
     """PAGE whose clients take their samples at points of their own beside the model."""
 
-    name: ClassVar[str] = "samples beside the model"
-    needs = Needs(samples=True)
+    name, needs = "samples beside the model", Needs(samples=True)
 
     def start(self, x, problem, channel):
         return Estimates(x, mean(channel.send(problem.grad(x))), copies(0 * x, problem.n))
@@ -76,7 +74,7 @@ class Beside(BothWays):
 class Corrected(PAGE):
     """Steps along what is the gradient at the model as long as no sample has noise."""
 
-    name: ClassVar[str] = "an invariant without noise"
+    name = "an invariant without noise"
 
     def communicate(self, s, problem, channel):
         old = mean(channel.send(problem.grad(s.x, sample=0)))

@@ -1,7 +1,7 @@
 """What a step calls and gives away: local solves, masks of broadcasts, coins that are kept."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,8 +32,7 @@ class Stepping(Method):
     """A method with a step from its model."""
 
     gamma: float = 0.1
-    name: ClassVar[str] = "stepping"
-    needs: ClassVar[Needs] = Needs(shared_minimiser=True)
+    name, needs = "stepping", Needs(shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return ModelState(x)
@@ -174,8 +173,7 @@ class OfOthers(Method):
     accuracy: float = 0.5
     L: float = 30.0
     pull: float = 20.0
-    name: ClassVar[str] = "of others"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "of others", Needs()
 
     def start(self, x, problem, channel):
         return Memory(x, copies(0 * x, problem.n))
@@ -219,8 +217,7 @@ class OfTheStepBefore(Method):
     """Gradient descent with the gradient of the step before; a flag says that one was done."""
 
     gamma: float = 0.15
-    name: ClassVar[str] = "of the step before"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "of the step before", Needs()
 
     def start(self, x, problem, channel):
         return Done(x, problem.grad(x), ~everyone(copies(x, problem.n)))
@@ -252,8 +249,7 @@ class Clipping(Method):
 
     eta: float = 0.25
     gamma: float = 0.25
-    name: ClassVar[str] = "clipping"
-    needs: ClassVar[Needs] = Needs(strongly_convex=False, nonconvex=True, samples=True)
+    name, needs = "clipping", Needs(strongly_convex=False, nonconvex=True, samples=True)
 
     def start(self, x, problem, channel):
         return ModelState(x)
@@ -331,7 +327,7 @@ def test_what_is_known_of_f_at_its_solution_is_not_used_of_f_and_g(known):
 class OfBoth(Stepping):
     """Gradients of f and g that vanish at two points."""
 
-    needs: ClassVar[Needs] = Needs(shared_minimiser=True, composite=True)
+    needs = Needs(shared_minimiser=True, composite=True)
 
     def step(self, x, problem, channel):
         g = mean(channel.send(problem.grad(x)))
