@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from certibit import SGD, mean
 
@@ -38,7 +38,7 @@ class Psi:
 class TwoSteps(SGD):
     """Two steps of SGD in a row, of which the second begins at a point with noise."""
 
-    name: ClassVar[str] = "two-steps"
+    name = "two-steps"
 
     def communicate(self, s, problem, channel):
         for sample in range(2):
@@ -51,7 +51,7 @@ class TwoSteps(SGD):
 class TwoSamples(SGD):
     """A step of SGD with the mean of two samples at one point."""
 
-    name: ClassVar[str] = "two-samples"
+    name = "two-samples"
 
     def communicate(self, s, problem, channel):
         sampled = problem.grad(s.x, sample=0) + problem.grad(s.x, sample=1)
@@ -64,7 +64,7 @@ class TwoPoints(SGD):
 
     beyond: float = 1.0
 
-    name: ClassVar[str] = "two-points"
+    name = "two-points"
 
     def communicate(self, s, problem, channel):
         xi = problem.sample(0)
@@ -77,7 +77,7 @@ class TwoPoints(SGD):
 class ThreePoints(SGD):
     """A step along the mean of one sample's gradients at three points that it does not change."""
 
-    name: ClassVar[str] = "three-points"
+    name = "three-points"
 
     def communicate(self, s, problem, channel):
         xi, slope = problem.sample(0), mean(channel.send(problem.grad(s.x)))
@@ -90,8 +90,7 @@ class ThreePoints(SGD):
 class Undeclared(SGD):
     """SGD whose needs do not say that it names samples."""
 
-    name: ClassVar[str] = "undeclared"
-    needs = replace(SGD.needs, samples=False)
+    name, needs = "undeclared", replace(SGD.needs, samples=False)
 
 
 @dataclass(frozen=True)

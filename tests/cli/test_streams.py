@@ -68,8 +68,7 @@ class State:
 @dataclass(frozen=True)
 class Talking(Method):
     gamma: float
-    name: ClassVar[str] = "talking"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    name, needs = "talking", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
         print("at the start", flush=True)

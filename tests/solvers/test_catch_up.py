@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -56,8 +55,7 @@ class Resting(Method):
     """A method whose model stays what it is in half of the rounds, and draws owners of some."""
 
     owning: bool = False
-    name: ClassVar[str] = "resting"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "resting", Needs()
 
     def start(self, x, problem, channel):
         return Model(x)

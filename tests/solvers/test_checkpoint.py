@@ -3,7 +3,7 @@
 import json
 import time
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,8 +133,7 @@ class Sloppy(Method):
 
     gamma: float
 
-    name: ClassVar[str] = "sloppy"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    name, needs = "sloppy", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
         return State(x, np.broadcast_to(0 * x, (problem.n, *x.shape[1:])), x)

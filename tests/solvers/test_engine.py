@@ -67,8 +67,7 @@ class LocalGD(Method):
     gamma: object
     K: int
 
-    name: ClassVar[str] = "local-gd"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "local-gd", Needs()
 
     @property
     def schedule(self):

@@ -43,9 +43,9 @@ class Sending(Method):
 class Bounded(Ledger):
     """A ledger for which the bits of a message are at most what a device takes them for."""
 
-    def up(self, runs, bits, most=None):
+    def up(self, runs, bits, busiest, most=None):
         assert most is None or np.max(bits) <= most
-        super().up(runs, bits, most)
+        super().up(runs, bits, busiest, most)
 
 
 def world(R=2):

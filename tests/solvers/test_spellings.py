@@ -67,8 +67,7 @@ class Spelled(Method):
     spelling: Any
     draw: int
     p: float = 0.5
-    name: ClassVar[str] = "spelled"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    name, needs = "spelled", Needs(compressor="unbiased")
     per_run: ClassVar[tuple[str, ...]] = ()
 
     @property

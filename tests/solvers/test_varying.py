@@ -1,7 +1,6 @@
 """Methods whose parameters change: the method of each step is used, in order, in every world."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -24,8 +23,7 @@ class Shrinking(Varying):
 
     gamma: float
 
-    name: ClassVar[str] = "shrinking"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "shrinking", Needs()
 
     def at(self, t):
         return GD(self.gamma / (t + 1))

@@ -253,7 +253,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Toy(GD):
-    name: ClassVar[str] = "toy"
+    name = "toy"
     held: Any = None
     scale: InitVar[float] = 1.0
 

@@ -30,7 +30,7 @@ USER = {
 
         @dataclass(frozen=True)
         class Mine(DIANA):
-            name: ClassVar[str] = "mine"
+            name = "mine"
         """,
     "parent.py": inspect.getsource(inspect.getmodule(DIANA)),
     "named.py": "",
@@ -133,7 +133,7 @@ from certibit.solvers.methods.gd import GD
 
 @dataclass(frozen=True)
 class Toy(GD):
-    name: ClassVar[str] = "toy"
+    name = "toy"
 """
 
 

@@ -3,7 +3,6 @@
 import math
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ def test_adding_in_place_does_not_depend_on_the_layout(transposed):
 
 
 class SlowGD(GD):
-    schedule: ClassVar = Every(3)
+    schedule = Every(3)
 
 
 def test_a_step_of_a_theorem_is_a_whole_round():

@@ -129,18 +129,3 @@ def test_without_the_correction_it_converges_to_another_point():
     )
     assert max(ours.final("gap")) < 1e-8
     assert min(theirs.final("gap")) > 1e-2
-
-
-def test_it_needs_fewer_bits_in_total_where_a_bit_down_counts():
-    problem = Quadratic.random(4, 20, 1.0, 20.0)
-    totals = {}
-    for name, rule, selector in (
-        ("locodl", "ours", "natural"),
-        ("locodl-both-ways", "ours", "two-way(natural;natural)"),
-    ):
-        sent = compressor(selector)
-        method = METHODS[name].parameters(problem, sent, rule)
-        trace = simulate(Experiment.of(method, problem, sent), seeds=3, budget=Budget(gap=1e-4))
-        up, down = (np.median(trace.cost_to(1e-4, f"{way}_bits")) for way in ("uplink", "downlink"))
-        totals[name] = up + down
-    assert totals["locodl-both-ways"] < 0.7 * totals["locodl"]

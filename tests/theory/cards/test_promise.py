@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -367,8 +366,7 @@ class Louder(Method):
 
     gamma: float = 0.01
     by_flag: bool = True
-    name: ClassVar[str] = "louder"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "louder", Needs()
 
     def start(self, x, problem, channel):
         return Flagged(x, ~everyone(copies(x, problem.n)))

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -155,7 +154,7 @@ def test_of_equal_local_steps_a_few_show_that_a_method_is_linear():
 class TwoSolves(GD):
     """A gradient step, and ten times where two local solves end apart: from 0, and from a step."""
 
-    name: ClassVar[str] = "two-solves"
+    name = "two-solves"
 
     def communicate(self, s, problem, channel):
         slope = problem.grad(copies(s.x, problem.n))

@@ -1,7 +1,6 @@
 """The largest certified step size does not depend on the unit in which a memory is written."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import pytest
 
@@ -14,7 +13,7 @@ class Scaled(EF):
 
     power: float = 0.0
 
-    name: ClassVar[str] = "scaled-ef"
+    name = "scaled-ef"
 
     def communicate(self, s, problem, channel):
         unit = self.gamma**self.power

@@ -1,7 +1,6 @@
 """A ledger that counts one thing wrongly is seen by the accounts alone."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -21,8 +20,7 @@ class OfSome(Method):
 
     gamma: float = 0.01
     m: int = 2
-    name: ClassVar[str] = "of some"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "of some", Needs()
 
     def start(self, x, problem, channel):
         return Model(x)

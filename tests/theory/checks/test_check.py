@@ -25,8 +25,7 @@ class State:
 @dataclass(frozen=True)
 class Own(Method):
     gamma: float
-    name: ClassVar[str] = "own"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    name, needs = "own", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
         return State(x)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -165,8 +164,7 @@ class Lazy(Method):
     gamma: float
     p: float
 
-    name: ClassVar[str] = "lazy"
-    needs: ClassVar[Needs] = Needs(compressor=None)
+    name, needs = "lazy", Needs(compressor=None)
 
     def start(self, x, problem, channel):
         return State(x)

@@ -10,10 +10,9 @@ from certibit.cli import main
 from certibit.data.files.archive import read_record
 from certibit.figures.theory_results import (
     row_summary,
-    theorems_table,
 )
 from certibit.theory.checks import standard as report
-from certibit.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
+from certibit.theory.checks.standard import TheoremRow, rows, tasks
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict
 
@@ -21,12 +20,6 @@ ROW = TheoremRow(
     "a theorem", "logistic", "published", "natural", (Verdict("a check", 0.5, 1.0),),
     Condition("gamma <= 1/L", 1.0, 2.0), 1.2, 0.99, 1.3, 2.0, 2,
 )  # fmt: skip
-
-
-def test_standard_problems():
-    problems = standard_problems()
-    assert list(problems) == ["worst-case-like", "heterogeneous", "logistic"]
-    assert all(problem.n == N for problem in problems.values())
 
 
 def test_tasks_are_a_product():
@@ -55,21 +48,6 @@ def test_rows(examined):
     tight = [row for row in found if row.theorem == "gradient descent, classical"]
     assert all(row.worst == pytest.approx(1) for row in tight)
     assert all(row.bits > 1 and row.step >= 1 - 1e-9 for row in found)
-
-
-@pytest.mark.long
-def test_rows_count_what_is_received_by_its_weight(monkeypatch):
-    monkeypatch.setattr(report, "METHODS", {"gd": report.METHODS["gd"]})
-    alone, found = (
-        [row for place in range(len(tasks())) for row in rows(place, 1, 1e-2, weight)]
-        for weight in (0.0, 0.5)
-    )
-    assert {row.downlink for row in found} == {0.5}
-    assert all(row.holds for row in found)
-    for one, other in zip(alone, found, strict=True):
-        assert other.bits == pytest.approx(one.bits)  # both ways cost the same
-    assert "bits: total = up + 0.5 down" in theorems_table(found)
-    assert row_summary(found[0])["downlink_weight"] == 0.5
 
 
 @pytest.mark.long

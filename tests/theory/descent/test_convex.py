@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -149,7 +148,7 @@ class Lazy(DIANA):
     """DIANA in which each client communicates if its coin, of probability p, shows heads."""
 
     p: float = 0.5
-    name: ClassVar[str] = "lazy"
+    name = "lazy"
 
     def communicate(self, s, problem, channel):
         heads = channel.client_coins((self.p,) * problem.n)

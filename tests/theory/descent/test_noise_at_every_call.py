@@ -1,7 +1,7 @@
 """Methods that name no samples: every gradient of a step has a noise of its own."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from attack import largest_excess
@@ -38,7 +38,7 @@ class TwoCalls(GD):
     first: float = 0.5
     second: float = 0.5
 
-    name: ClassVar[str] = "two-calls"
+    name = "two-calls"
 
     def communicate(self, s, problem, channel):
         sent = self.first * problem.grad(s.x) + self.second * problem.grad(s.x)
@@ -98,8 +98,7 @@ class Twice(Method):
 
     gamma: float
 
-    name: ClassVar[str] = "twice"
-    needs: ClassVar[Needs] = Needs(nonconvex=True)
+    name, needs = "twice", Needs(nonconvex=True)
 
     def start(self, x, problem, channel):
         return Slopes(x, *(mean(channel.send(problem.grad(x))) for _ in range(2)))
@@ -144,8 +143,7 @@ def test_plain_gradients_of_a_method_that_names_samples_are_exact():
 class ManySteps(SGD):
     """Many local steps of SGD, which are no inequality about exact gradients."""
 
-    name: ClassVar[str] = "many-steps"
-    needs: ClassVar[Needs] = LocalSGD.needs
+    name, needs = "many-steps", LocalSGD.needs
 
     def communicate(self, s, problem, channel):
         y = gradient_steps(

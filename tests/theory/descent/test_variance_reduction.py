@@ -1,7 +1,6 @@
 """One sample at two points: published constants, attacks, and what is not certified."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import pytest
 from attack import largest_excess
@@ -66,7 +65,7 @@ def test_more_smoothness_of_samples_is_worse(p):
 class NoiseOfTwoPoints(SGD):
     """Gradient descent with the noise of one sample at two points: 2 xi and its change."""
 
-    name: ClassVar[str] = "noise-of-two-points"
+    name = "noise-of-two-points"
 
     def communicate(self, s, problem, channel):
         slope, xi = problem.grad(s.x), problem.sample(0)
@@ -97,7 +96,7 @@ def test_noises_of_one_sample_are_not_independent(monkeypatch):
 class Again(SGD):
     """Take a sample again where it led to."""
 
-    name: ClassVar[str] = "again"
+    name = "again"
 
     def communicate(self, s, problem, channel):
         xi = problem.sample(0)

@@ -4,10 +4,10 @@ Each is about what is drawn: messages that share their randomness, samples at tw
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from attacks import Attack
+from attacks import Attack, kind
 
 from certibit import GD, MARINA, PAGE, Assumption, ClientClass, ClippedSGD, CompressedGD
 from certibit.solvers.authoring import Method, Needs, copies, mean, where
@@ -34,8 +34,7 @@ class BothWays(Method):
     gamma: float = 0.02
     beta: float = 0.5
 
-    name: ClassVar[str] = "noise of the server"
-    needs = Needs(compressor="unbiased", downlink="unbiased")
+    name, needs = "noise of the server", Needs(compressor="unbiased", downlink="unbiased")
 
     def start(self, x, problem, channel):
         return Estimates(x, x, copies(0 * x, problem.n))
@@ -53,24 +52,10 @@ class BothWays(Method):
 
 
 @dataclass(frozen=True)
-class TwiceDownwards(CompressedGD):
-    """Compressed gradient descent that also adds the difference of two broadcasts."""
-
-    name: ClassVar[str] = "two biased broadcasts"
-    needs = Needs(compressor="contractive", downlink="contractive")
-
-    def communicate(self, s, problem, channel):
-        g = mean(channel.uplink(problem.grad(s.x)))
-        apart = 100 * (channel.downlink(g) - channel.downlink(g))
-        return replace(s, x=s.x - self.gamma * g - apart)
-
-
-@dataclass(frozen=True)
 class Beside(BothWays):
     """PAGE whose clients take their samples at points of their own beside the model."""
 
-    name: ClassVar[str] = "samples beside the model"
-    needs = Needs(samples=True)
+    name, needs = "samples beside the model", Needs(samples=True)
 
     def start(self, x, problem, channel):
         return Estimates(x, mean(channel.send(problem.grad(x))), copies(0 * x, problem.n))
@@ -86,38 +71,10 @@ class Beside(BothWays):
 
 
 @dataclass(frozen=True)
-class WeightedPAGE(PAGE):
-    """PAGE that takes its samples of the first client only, n times."""
-
-    name: ClassVar[str] = "samples of one client"
-
-    def communicate(self, s, problem, channel):
-        n, x = int(problem.n), channel.broadcast(s.x - self.gamma * s.g)
-        exact, xi = channel.coin(self.p), problem.sample(0)
-        first = np.array([float(n), *[0.0] * (n - 1)])[:, None, None]
-        change = first * (problem.grad(x, sample=xi) - problem.grad(s.x, sample=xi))
-        sent = mean(channel.send(where(exact, problem.grad(x), change)))
-        return replace(s, x=x, g=where(exact, sent, s.g + sent))
-
-
-@dataclass(frozen=True)
-class Chosen(PAGE):
-    """A step of SGD whose sample is taken again where it has led to."""
-
-    name: ClassVar[str] = "a sample at a point that depends on it"
-
-    def communicate(self, s, problem, channel):
-        xi = problem.sample(0)
-        first = mean(channel.send(problem.grad(s.x, sample=xi)))
-        x = channel.broadcast(s.x - self.gamma * first)
-        return replace(s, x=x, g=mean(channel.send(problem.grad(x, sample=xi))))
-
-
-@dataclass(frozen=True)
 class Corrected(PAGE):
     """Steps along what is the gradient at the model as long as no sample has noise."""
 
-    name: ClassVar[str] = "an invariant without noise"
+    name = "an invariant without noise"
 
     def communicate(self, s, problem, channel):
         old = mean(channel.send(problem.grad(s.x, sample=0)))
@@ -129,74 +86,67 @@ class Corrected(PAGE):
         return None
 
 
-@dataclass(frozen=True)
-class TwiceClipped(ClippedSGD):
+def two_lossy_broadcasts(m, s, f, c):
+    """Compressed gradient descent that also adds the difference of two broadcasts."""
+    g = mean(c.uplink(f.grad(s.x)))
+    return replace(s, x=s.x - m.gamma * g - 100 * (c.downlink(g) - c.downlink(g)))
+
+
+def of_one_client(m, s, f, c):
+    """PAGE that takes its samples of the first client only, n times."""
+    n, x = int(f.n), c.broadcast(s.x - m.gamma * s.g)
+    exact, xi = c.coin(m.p), f.sample(0)
+    first = np.array([float(n), *[0.0] * (n - 1)])[:, None, None]
+    change = first * (f.grad(x, sample=xi) - f.grad(s.x, sample=xi))
+    sent = mean(c.send(where(exact, f.grad(x), change)))
+    return replace(s, x=x, g=where(exact, sent, s.g + sent))
+
+
+def where_it_led_to(m, s, f, c):
+    """A step of SGD whose sample is taken again where it has led to."""
+    xi = f.sample(0)
+    x = c.broadcast(s.x - m.gamma * mean(c.send(f.grad(s.x, sample=xi))))
+    return replace(s, x=x, g=mean(c.send(f.grad(x, sample=xi))))
+
+
+def of_one_slot(m, s, f, c):
     """Clipped SGD that also adds the difference of two samples of one slot."""
-
-    name: ClassVar[str] = "two samples of one slot"
-
-    def communicate(self, s, problem, channel):
-        g, again = (mean(problem.grad(s.x, sample=0)) for _ in range(2))
-        return replace(s, x=s.x - self.clip(g) - 100 * (g - again))
+    g, again = (mean(f.grad(s.x, sample=0)) for _ in range(2))
+    return replace(s, x=s.x - m.clip(g) - 100 * (g - again))
 
 
-@dataclass(frozen=True)
-class TwiceClippedByClients(ClippedSGD):
+def by_clients(m, s, f, c):
     """Clipped steps of the clients, and the difference of those by two samples."""
-
-    name: ClassVar[str] = "two clipped samples"
-
-    def communicate(self, s, problem, channel):
-        g, again = (self.clip(problem.grad(s.x, sample=k)) for k in (0, 1))
-        return replace(s, x=s.x - mean(channel.send(g + 100 * (g - again))))
+    g, again = (m.clip(f.grad(s.x, sample=k)) for k in (0, 1))
+    return replace(s, x=s.x - mean(c.send(g + 100 * (g - again))))
 
 
-@dataclass(frozen=True)
-class OtherDirection(ClippedSGD):
+def in_another_direction(m, s, f, c):
     """Clipping of gradients, in directions of noisy ones."""
-
-    name: ClassVar[str] = "clipping in another direction"
-
-    def communicate(self, s, problem, channel):
-        g, noisy = problem.grad(s.x), problem.grad(s.x, sample=0)
-        step = where(norm(g) > self.tau, self.gamma * unit(noisy), self.eta * g)
-        return replace(s, x=s.x - mean(channel.send(step)))
+    g, noisy = f.grad(s.x), f.grad(s.x, sample=0)
+    step = where(norm(g) > m.tau, m.gamma * unit(noisy), m.eta * g)
+    return replace(s, x=s.x - mean(c.send(step)))
 
 
-@dataclass(frozen=True)
-class NegativeNorm(ClippedSGD):
+def by_a_negative(m, s, f, c):
     """Gradient descent that steps up where a sampled -g is long."""
-
-    name: ClassVar[str] = "the norm of -g"
-
-    def communicate(self, s, problem, channel):
-        g, noisy = (mean(channel.send(problem.grad(s.x, sample=k))) for k in (None, 0))
-        return replace(s, x=where(norm(-noisy) > self.tau, s.x + 100 * g, s.x - self.clip(g)))
+    g, noisy = (mean(c.send(f.grad(s.x, sample=k))) for k in (None, 0))
+    return replace(s, x=where(norm(-noisy) > m.tau, s.x + 100 * g, s.x - m.clip(g)))
 
 
-@dataclass(frozen=True)
-class Silent(ClippedSGD):
+def silent(m, s, f, c):
     """Clipped SGD that sends its steps where they are long, which they never are."""
-
-    name: ClassVar[str] = "steps that are not sent"
-
-    def communicate(self, s, problem, channel):
-        step = self.clip(mean(problem.grad(s.x)))
-        return replace(s, x=s.x - channel.send(step, norm(step) > 2 * self.gamma))
+    step = m.clip(mean(f.grad(s.x)))
+    return replace(s, x=s.x - c.send(step, norm(step) > 2 * m.gamma))
 
 
-@dataclass(frozen=True)
-class Sideways(ClippedSGD):
+def sideways(m, s, f, c):
     """Normalised gradient descent, and steps that clients clip by samples of their own.
 
     These may be at a right angle to grad f: c is that of the bound in any direction.
     """
-
-    name: ClassVar[str] = "clipped steps to the side"
-
-    def communicate(self, s, problem, channel):
-        own = replace(self, gamma=self.gamma / 10).clip(mean(channel.send(problem.grad(s.x))))
-        return replace(s, x=s.x - own - mean(self.clip(problem.grad(s.x, sample=0))))
+    own = replace(m, gamma=m.gamma / 10).clip(mean(c.send(f.grad(s.x))))
+    return replace(s, x=s.x - own - mean(m.clip(f.grad(s.x, sample=0))))
 
 
 @dataclass(frozen=True)
@@ -219,19 +169,46 @@ DRAWN = FunctionClass.of_classes([ClientClass(1, -1.0, 1.0, omega=1.0)] * 2)
 UNLIKE = RelaxedFunctions(1.0, 1.0, 2, sigma=0.1, kappa=0.3)
 
 
+def stepping(base, step, *parameters, **members):
+    """Return a method with other rounds, which are named by their function."""
+    return kind(step.__name__.replace("_", " "), base, communicate=step, **members)(*parameters)
+
+
+def clipping(step, size):
+    return stepping(ClippedSGD, step, size, size)
+
+
+LOSSY = Needs(compressor="contractive", downlink="contractive")
 ATTACKS_ON_DESCENTS = [
     Attack(BothWays(), smooth(4, omega=1.0, omega_joint=0.0, omega_down=9.0), "no descent is"),
-    Attack(TwiceDownwards(0.1), smooth(1, bias=0.3, omega=0.1, alpha_down=0.5)),
+    Attack(
+        stepping(CompressedGD, two_lossy_broadcasts, 0.1, needs=LOSSY),
+        smooth(1, bias=0.3, omega=0.1, alpha_down=0.5),
+    ),
     Attack(Beside(0.1), smooth(2, noise=SAMPLED), "points that differ from client to client"),
-    Attack(WeightedPAGE(0.05, 0.4), replace(TWO, noise=SAMPLED), "not of a class of them"),
+    Attack(
+        stepping(PAGE, of_one_client, 0.05, 0.4),
+        replace(TWO, noise=SAMPLED),
+        "not of a class of them",
+    ),
     Attack(MARINA(0.2, 0.4), replace(DRAWN, omega_joint=0.25), "for clients that differ"),
-    Attack(Chosen(0.1, 0.4), smooth(2, noise=SAMPLED), "at a point that may depend on it"),
+    Attack(
+        stepping(PAGE, where_it_led_to, 0.1, 0.4),
+        smooth(2, noise=SAMPLED),
+        "at a point that may depend on it",
+    ),
     Attack(Corrected(0.1, 0.4), smooth(1, noise=GradientNoise()), "", 1.0, 0.231),
     Attack(GD(0.5), smooth(2, assumptions=(BoundedGap(0.5),)), "multiple of the number 1"),
-    Attack(TwiceClipped(0.2, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1), "no decrease of f is"),
-    Attack(TwiceClippedByClients(0.1, 0.1), UNLIKE, "moves along the direction of a gradient"),
-    Attack(OtherDirection(0.1, 0.1), replace(UNLIKE, sigma=3.0), "choose by its own norm"),
-    Attack(NegativeNorm(0.1, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.1), "bounded length at large"),
-    Attack(Sideways(0.04, 0.04), RelaxedFunctions(0.1, 1.0, 2, 0.2, 0.4, 2.0), "", 0.64),
-    Attack(Silent(0.1, 0.1), RelaxedFunctions(1.0, 1.0), "sends a part of a vector"),
+    Attack(
+        clipping(of_one_slot, 0.2), RelaxedFunctions(1.0, 1.0, sigma=0.1), "no decrease of f is"
+    ),
+    Attack(clipping(by_clients, 0.1), UNLIKE, "moves along the direction of a gradient"),
+    Attack(
+        clipping(in_another_direction, 0.1), replace(UNLIKE, sigma=3.0), "choose by its own norm"
+    ),
+    Attack(
+        clipping(by_a_negative, 0.1), RelaxedFunctions(1.0, 1.0, 2, 0.1), "bounded length at large"
+    ),
+    Attack(clipping(sideways, 0.04), RelaxedFunctions(0.1, 1.0, 2, 0.2, 0.4, 2.0), "", 0.64),
+    Attack(clipping(silent, 0.1), RelaxedFunctions(1.0, 1.0), "sends a part of a vector"),
 ]

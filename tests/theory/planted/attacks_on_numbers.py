@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from attacks_on_premises import Pushed
+from attacks_on_premises import Pushed, kind
 from small_methods import Pair
 
 from certibit import Every, Needs, WithProbability, copies, masked, mean, where
@@ -64,39 +64,31 @@ class Drowned(Looking):
         return Idle(*(factor * problem.x_star for factor in (1, 0, 0)))
 
 
-class InTheMiddle(Pushed):
+def in_the_middle(m, s, f, c):
     """Gradient descent that ascends on arrays in one of 32 outcomes, which is likely."""
-
-    name = "in the middle"
-
-    def communicate(self, s, problem, channel):
-        g = mean(channel.send(problem.grad(s.x)))
-        a, b, c, d, e = (channel.coin(p) for p in (0.9, 0.1, 0.9, 0.1, 0.9))
-        more = isinstance(g, np.ndarray) * masked(a & ~b & c & ~d & e, g)
-        return Pair(channel.broadcast(s.x - self.gamma * g + more), s.v / 2)
+    g = mean(c.send(f.grad(s.x)))
+    one, two, three, four, five = (c.coin(p) for p in (0.9, 0.1, 0.9, 0.1, 0.9))
+    more = isinstance(g, np.ndarray) * masked(one & ~two & three & ~four & five, g)
+    return Pair(c.broadcast(s.x - m.gamma * g + more), s.v / 2)
 
 
-class InACohort(Pushed):
+def in_a_cohort(m, s, f, c):
     """Gradient descent that ascends on arrays along the gradients of half of the clients."""
-
-    name, needs = "in a cohort", Needs(shared_minimiser=True)
-
-    def communicate(self, s, problem, channel):
-        g = channel.send(problem.grad(s.x))
-        more = isinstance(g, np.ndarray) * mean(masked(channel.cohort(problem.n // 2), g))
-        return Pair(channel.broadcast(s.x - self.gamma * mean(g) + more), s.v / 2)
+    g = c.send(f.grad(s.x))
+    more = isinstance(g, np.ndarray) * mean(masked(c.cohort(f.n // 2), g))
+    return Pair(c.broadcast(s.x - m.gamma * mean(g) + more), s.v / 2)
 
 
-class TossedAtFirst(Pushed):
-    """Gradient descent whose start and steps draw, but not the same."""
-
-    name = "tossed at first"
-
-    def start(self, x, problem, channel):
-        return Pair(x, where(channel.coin(0.5), x, mean(masked(channel.cohort(2), 2 * x))))
-
-    def pushed(self, v, problem, channel):
-        return mean(masked(channel.client_coins((0.5,) * problem.n), v)) / 2
+IN_THE_MIDDLE = kind("in the middle", Pushed, communicate=in_the_middle)
+IN_A_COHORT = kind(
+    "in a cohort", Pushed, communicate=in_a_cohort, needs=Needs(shared_minimiser=True)
+)
+TOSSED_AT_FIRST = kind(
+    "tossed at first", Pushed,
+    start=lambda m, x, f, c: Pair(x, where(c.coin(0.5), x, mean(masked(c.cohort(2), 2 * x)))),
+    pushed=lambda m, v, f, c: mean(masked(c.client_coins((0.5,) * f.n), v)) / 2,
+)  # fmt: skip
+"""Gradient descent whose start and steps draw, but not the same."""
 
 
 MEMORY: dict[int, Any] = {}

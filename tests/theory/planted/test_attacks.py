@@ -1,7 +1,6 @@
 """No attack on certificates gets a certificate that is not true of its runs."""
 
 from dataclasses import replace
-from typing import ClassVar
 
 import pytest
 from attacks import ATTACKS, POTENTIALS, Attack, TwiceEF21
@@ -86,7 +85,7 @@ def test_the_exact_step_and_runs_agree(sent, apart):
 class NearlyTheGradient(Corrected):
     """Steps along the gradient and 1e-9 of the step before."""
 
-    name: ClassVar[str] = "a relation that nearly holds"
+    name = "a relation that nearly holds"
 
     def communicate(self, s, problem, channel):
         x = channel.broadcast(s.x - self.gamma * s.g)

@@ -1,10 +1,11 @@
 """What a step calls and gives away: local solves, masks of broadcasts, coins that are kept."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
+from attacks import kind
 from small_methods import Memory
 
 from certibit import Array, ClientClass, LoCoDL, Method, Quadratic, Refusal, certify, check
@@ -31,8 +32,7 @@ class Stepping(Method):
     """A method with a step from its model."""
 
     gamma: float = 0.1
-    name: ClassVar[str] = "stepping"
-    needs: ClassVar[Needs] = Needs(shared_minimiser=True)
+    name, needs = "stepping", Needs(shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return ModelState(x)
@@ -66,34 +66,24 @@ def counted(factor):
 
         return changed
 
-    return type("Counted", (OfASharedSlope,), {"slope": slope})
+    return kind("counted", OfASharedSlope, slope=slope)
 
 
-Uphill = counted(lambda k: 1 if k < 3 else -1)
-Shorter = counted(lambda k: 1 / k)
-RoundAndRound = counted(lambda k: 1 if (k - 1) % 40 < 2 else -1)
-"""As many slopes as there are local steps, then the same again."""
-
-
-class Concave(Stepping):
+def concave(m, x, f, c):
     """A local solve of 11/2 |y - x|^2 - f_i(y)."""
 
-    def step(self, x, problem, channel):
-        def gradient(y, given, active, functions):
-            return 11 * (y - given.x) - functions.grad(y, active)
+    def gradient(y, given, active, functions):
+        return 11 * (y - given.x) - functions.grad(y, active)
 
-        begin = copies(0 * x, problem.n)
-        options = {"accuracy": 0.15, "L": 6.5, "mu": 1.0, "most": 5}
-        _, change = minimise(gradient, begin, x, ModelState(x), everyone(begin), problem, **options)
-        return channel.broadcast(x + 0.2 * mean(channel.send(change)))
+    begin = copies(0 * x, f.n)
+    options = {"accuracy": 0.15, "L": 6.5, "mu": 1.0, "most": 5}
+    _, change = minimise(gradient, begin, x, ModelState(x), everyone(begin), f, **options)
+    return c.broadcast(x + 0.2 * mean(c.send(change)))
 
 
-class OwnMask(Stepping):
-    """A broadcast that no client receives."""
-
-    def step(self, x, problem, channel):
-        g = mean(channel.send(problem.grad(x)))
-        return x - self.gamma * channel.broadcast(g, np.zeros((1, 1, 1), dtype=bool))
+def received_by_nobody(m, x, f, c):
+    g = mean(c.send(f.grad(x)))
+    return x - m.gamma * c.broadcast(g, np.zeros((1, 1, 1), dtype=bool))
 
 
 class KeptCoin(Stepping):
@@ -112,46 +102,40 @@ class KeptCoin(Stepping):
         return channel.broadcast(where(self.heads(channel), ahead, back))
 
 
-class KeptChannel(KeptCoin):
-    """Coins are tossed with the channel of the start."""
-
-    def heads(self, channel):
-        return HIDDEN["channel"].coin(0.9)
+def of_the_last_channel(m, c):
+    last, HIDDEN["channel"] = HIDDEN["channel"], c
+    return last.coin(0.9)
 
 
-class LastChannel(KeptCoin):
-    """Coins are tossed with the channel of the step before."""
-
-    def heads(self, channel):
-        last, HIDDEN["channel"] = HIDDEN["channel"], channel
-        return last.coin(0.9)
+def with_kept_messages(m, x, f, c):
+    return c.broadcast(x - m.gamma * mean(HIDDEN["channel"].uplink(f.grad(x))))
 
 
-class KeptMessages(KeptChannel):
-    """Messages are sent with the channel of the start."""
-
-    needs: ClassVar[Needs] = Needs(compressor="unbiased", shared_minimiser=True)
-
-    def step(self, x, problem, channel):
-        m = HIDDEN["channel"].uplink(problem.grad(x))
-        return channel.broadcast(x - self.gamma * mean(m))
-
-
+COMPRESSED = Needs(compressor="unbiased", shared_minimiser=True)
+UNHEARD = kind("unheard", Stepping, step=received_by_nobody)
 OF_SLOPE, KEPT = "slope of local steps depends", "to another call|done before it"
-REFUSED = [
-    *((attack, OF_SLOPE) for attack in (Uphill, Shorter, RoundAndRound)),
-    (Concave, "nothing is known"),
-    (OwnMask, "by a mask that the channel did not draw|on numbers what it does on symbols"),
-    (KeptCoin, "depends on what was done before it"),
-    *((attack, KEPT) for attack in (KeptChannel, LastChannel, KeptMessages)),
-]
+REFUSED = {
+    "uphill": (counted(lambda k: 1 if k < 3 else -1), OF_SLOPE),
+    "shorter": (counted(lambda k: 1 / k), OF_SLOPE),
+    # as many slopes as there are local steps, then the same again
+    "round and round": (counted(lambda k: 1 if (k - 1) % 40 < 2 else -1), OF_SLOPE),
+    "concave": (kind("concave", Stepping, step=concave), "nothing is known"),
+    "a broadcast that no client receives": (
+        UNHEARD, "by a mask that the channel did not draw|on numbers what it does on symbols"),
+    "a coin of the start": (KeptCoin, "depends on what was done before it"),
+    "the channel of the start": (
+        kind("kept", KeptCoin, heads=lambda m, c: HIDDEN["channel"].coin(0.9)), KEPT),
+    "the channel of the step before": (kind("last", KeptCoin, heads=of_the_last_channel), KEPT),
+    "messages by the channel of the start": (
+        kind("messages", KeptCoin, needs=COMPRESSED, step=with_kept_messages), KEPT),
+}  # fmt: skip
 
 
 def test_honest_local_steps_are_certified():
     assert certify(OfASharedSlope(), FUNCTIONS).factor < 1
 
 
-@pytest.mark.parametrize(("attack", "sentence"), REFUSED)
+@pytest.mark.parametrize(("attack", "sentence"), REFUSED.values(), ids=REFUSED)
 def test_an_attack_is_refused(attack, sentence):
     with pytest.raises(Refusal, match=sentence):
         certify(attack(), FUNCTIONS)
@@ -176,7 +160,7 @@ def test_what_is_given_to_a_call_is_asked_in_this_call_alone():
 
 def test_a_check_sees_that_nobody_receives_a_broadcast():
     problem = Quadratic.random(2, 3, mu=1.0, L=10.0, shared_minimiser=True)
-    failing = [one.check for one in check(OwnMask(), problem).verdicts if not one.holds]
+    failing = [one.check for one in check(UNHEARD(), problem).verdicts if not one.holds]
     assert "rests at the solution only" in failing
 
 
@@ -189,8 +173,7 @@ class OfOthers(Method):
     accuracy: float = 0.5
     L: float = 30.0
     pull: float = 20.0
-    name: ClassVar[str] = "of others"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "of others", Needs()
 
     def start(self, x, problem, channel):
         return Memory(x, copies(0 * x, problem.n))
@@ -234,8 +217,7 @@ class OfTheStepBefore(Method):
     """Gradient descent with the gradient of the step before; a flag says that one was done."""
 
     gamma: float = 0.15
-    name: ClassVar[str] = "of the step before"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "of the step before", Needs()
 
     def start(self, x, problem, channel):
         return Done(x, problem.grad(x), ~everyone(copies(x, problem.n)))
@@ -267,8 +249,7 @@ class Clipping(Method):
 
     eta: float = 0.25
     gamma: float = 0.25
-    name: ClassVar[str] = "clipping"
-    needs: ClassVar[Needs] = Needs(strongly_convex=False, nonconvex=True, samples=True)
+    name, needs = "clipping", Needs(strongly_convex=False, nonconvex=True, samples=True)
 
     def start(self, x, problem, channel):
         return ModelState(x)
@@ -282,23 +263,9 @@ class Clipping(Method):
         return ModelState(channel.broadcast(s.x - step))
 
 
-class Quiet(Clipping):
-    """The server sends its step where the gradient is large only."""
-
-    def moved(self, s, step, large, channel):
-        return ModelState(s.x - channel.broadcast(step, large))
-
-
 @dataclass(frozen=True)
 class Later(ModelState):
     """A state after the first step."""
-
-
-class Turning(Clipping):
-    """Steps after the first one go uphill."""
-
-    def moved(self, s, step, large, channel):
-        return Later(channel.broadcast(s.x + (step if isinstance(s, Later) else -step)))
 
 
 @dataclass(frozen=True)
@@ -320,14 +287,24 @@ def test_floats_are_those_of_rationals_everywhere_in_a_regime():
         certify_clipped(Rounding(eta=0.05, gamma=1.0), functions)
 
 
+def quiet(m, s, step, large, c):
+    """The server sends its step where the gradient is large only."""
+    return ModelState(s.x - c.broadcast(step, large))
+
+
+def turning(m, s, step, large, c):
+    """Steps after the first one go uphill."""
+    return Later(c.broadcast(s.x + (step if isinstance(s, Later) else -step)))
+
+
 @pytest.mark.parametrize(
-    ("method", "why"), [(Quiet, "broadcasts a part"), (Turning, "another kind than it starts from")]
+    ("moved", "why"), [(quiet, "broadcasts a part"), (turning, "another kind than it starts from")]
 )
-def test_a_clipping_attack_is_refused(method, why):
+def test_a_clipping_attack_is_refused(moved, why):
     functions = RelaxedFunctions(L0=1.0, L1=1.0, n=2)
     assert certify_clipped(Clipping(), functions).c > 0
     with pytest.raises(Refusal, match=why):
-        certify_clipped(method(), functions)
+        certify_clipped(kind("own", Clipping, moved=moved)(), functions)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +327,7 @@ def test_what_is_known_of_f_at_its_solution_is_not_used_of_f_and_g(known):
 class OfBoth(Stepping):
     """Gradients of f and g that vanish at two points."""
 
-    needs: ClassVar[Needs] = Needs(shared_minimiser=True, composite=True)
+    needs = Needs(shared_minimiser=True, composite=True)
 
     def step(self, x, problem, channel):
         g = mean(channel.send(problem.grad(x)))

@@ -21,8 +21,7 @@ class Shifted(Method):
 
     gamma: float = 0.05
     alpha: float = 0.5
-    name: ClassVar[str] = "shifted"
-    needs: ClassVar[Needs] = Needs()
+    name, needs = "shifted", Needs()
 
     def start(self, x, problem, channel):
         return Memory(x, copies(0 * x, problem.n))
@@ -55,7 +54,7 @@ class HasASolution(Assumption):
 class OfBoth(Shifted):
     """A step of f + g that keeps x: Psi+ has a gradient of f beside f - f*."""
 
-    needs: ClassVar[Needs] = Needs(composite=True, strongly_convex=False, nonconvex=True)
+    needs = Needs(composite=True, strongly_convex=False, nonconvex=True)
 
     def communicate(self, s, problem, channel):
         x = channel.broadcast(s.x + 0 * problem.grad_g(s.x))
@@ -78,8 +77,7 @@ class Sampled(Method):
 
     gamma: float = 0.5
     sample: int | None = None
-    name: ClassVar[str] = "sampled"
-    needs: ClassVar[Needs] = Needs(nonconvex=True, samples=True)
+    name, needs = "sampled", Needs(nonconvex=True, samples=True)
 
     def start(self, x, problem, channel):
         return Memory(x, problem.grad(x))
@@ -125,8 +123,7 @@ def test_a_stated_state_at_rest_is_the_same_in_floats(method):
 @dataclass(frozen=True)
 class OfACohort(Method):
     gamma: float = 0.8
-    name: ClassVar[str] = "of a cohort"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased", shared_minimiser=True)
+    name, needs = "of a cohort", Needs(compressor="unbiased", shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return Model(x)
@@ -152,8 +149,7 @@ class Apart(Method):
     gamma: float
     alpha: float
     kappa: float
-    name: ClassVar[str] = "apart"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    name, needs = "apart", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
         return Memory(x, copies(0 * x, problem.n))

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from attacks_on_numbers import (
+    IN_A_COHORT,
+    IN_THE_MIDDLE,
+    TOSSED_AT_FIRST,
     Drowned,
-    InACohort,
-    InTheMiddle,
     Looking,
     LookingAtChances,
     OfChannel,
     OfProblem,
     OfProperty,
     OfStart,
-    TossedAtFirst,
 )
 from attacks_on_premises import Remembering
 from promises_of_attacks import CONVEX, NONCONVEX, N, contraction, slope
@@ -48,7 +48,9 @@ def test_no_difference_is_overlooked_beside_large_numbers(what, size):
         certify(Drowned(size=size, what=what), CONVEX, potential="search")
 
 
-@pytest.mark.parametrize(("base", "n"), [(InTheMiddle, N), (InACohort, N), (InACohort, 200_001)])
+@pytest.mark.parametrize(
+    ("base", "n"), [(IN_THE_MIDDLE, N), (IN_A_COHORT, N), (IN_A_COHORT, 200_001)]
+)
 def test_a_likely_outcome_is_tried_on_arrays(base, n):
     with pytest.raises(Refusal, match="does not do on numbers"):
         certify(base(), replace(CONVEX, n=n), potential="search")
@@ -57,7 +59,7 @@ def test_a_likely_outcome_is_tried_on_arrays(base, n):
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [N, 1000])
 def test_a_start_may_draw_other_than_steps(n):
-    assert certify(TossedAtFirst(), replace(CONVEX, n=n), potential="search").decrease > 0.1
+    assert certify(TOSSED_AT_FIRST(), replace(CONVEX, n=n), potential="search").decrease > 0.1
 
 
 @pytest.mark.parametrize("base", [OfProblem, OfStart, OfChannel])

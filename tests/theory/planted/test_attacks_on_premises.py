@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -367,8 +367,7 @@ class ErrorInState(Method):
     """A method that keeps the errors of its messages, with a Psi of its model and their mean."""
 
     gamma: float
-    name: ClassVar[str] = "error in state"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased", shared_minimiser=True)
+    name, needs = "error in state", Needs(compressor="unbiased", shared_minimiser=True)
 
     def start(self, x, problem, channel):
         return Memory(x, copies(0 * x, problem.n))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from tool.plain import PlainChannel, PlainLedger, PlainOracle
@@ -40,9 +40,8 @@ class _Wandering:
 class Wander(Method):
     """A method that goes nowhere, so that what is recorded rises and falls, and waits twice."""
 
-    name: ClassVar[str] = "wander"
-    needs: ClassVar[Needs] = Needs(strongly_convex=False)
-    schedule: ClassVar[WithProbability] = WithProbability(0.5)
+    name, needs = "wander", Needs(strongly_convex=False)
+    schedule = WithProbability(0.5)
 
     def start(self, x: Any, problem: Any, channel: Any) -> _Wandering:
         return _Wandering(x + 1.0, 0 * x)

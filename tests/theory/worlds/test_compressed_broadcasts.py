@@ -1,7 +1,6 @@
 """One step with a broadcast that is rounded at random: exact where it comes first, else bounded."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -77,8 +76,7 @@ def test_the_expectation_is_what_is_sampled(name, selector, exact):
 class BothErrors(GD):
     """A gradient step, and four times by how much messages of server and client differ."""
 
-    name: ClassVar[str] = "both-errors"
-    needs: ClassVar[Needs] = Needs(compressor="contractive", downlink="contractive")
+    name, needs = "both-errors", Needs(compressor="contractive", downlink="contractive")
 
     def communicate(self, s, problem, channel):
         slope = mean(channel.send(problem.grad(s.x)))

@@ -66,8 +66,7 @@ def sent(channel, some, v):
 def descent(direction):
     @dataclass(frozen=True)
     class Descent(GD):
-        name = "descent"
-        needs = Needs()
+        name, needs = "descent", Needs()
 
         def communicate(self, s, problem, channel):
             v = channel.send(problem.grad(s.x))
