@@ -171,7 +171,8 @@ def _curves(recipe: _Recipe, dataset: str, n: int, version: str) -> tuple[Curve,
             for curve in compressed(method, partial(k, method), rules[method])
         ),
         Curve("compressed-scaffnew", None, rules["compressed-scaffnew"], owners),
-        *(Curve(method, None, rules[method]) for method in ("gradskip", "scaffold", "gd")),
+        *(Curve(method, None, rules[method]) for method in ("gradskip", "scaffold")),
+        Curve("gd", None, rules["gd"], claimed=False),
         *beside,
     )
 
