@@ -17,9 +17,9 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 68_340,
-    "lines of tests": 43_760,
-    "public definitions": 1_350,
+    "lines of the rooms": 68_163,
+    "lines of tests": 43_326,
+    "public definitions": 1_348,
 }
 """What it has at most today: whoever adds deletes as much, and whoever deletes lowers it."""
 

@@ -42,13 +42,6 @@ class RationalFunction:
         return x if isinstance(x, cls) else cls(fmpq_poly([rational(x)]), _ONE)
 
     @classmethod
-    def each_of(cls, x: Any) -> Any:
-        """Return a number, or all numbers of an array, as ratios."""
-        if isinstance(x, np.ndarray):
-            return np.array([cls.of(entry) for entry in x.flat], dtype=object).reshape(x.shape)
-        return cls.of(x)
-
-    @classmethod
     def reduced(cls, num: Any, den: Any) -> Self:
         """Return num/den in lowest terms."""
         if den.degree() == 0:

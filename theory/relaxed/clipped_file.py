@@ -74,10 +74,10 @@ def _written(regime: Regime, proof: RegimeProof) -> dict[str, Any]:
         "along": _ratio(regime.along),
         "known": _ratio(regime.known),
         "turned": _ratio(regime.turned),
-        "fresh": _number(regime.fresh),
-        "reach": _number(regime.length - pointing),
+        "fresh": str(_constant(regime.fresh)),
+        "reach": str(_constant(regime.length - pointing)),
         "toward": _ratio(regime.toward),
-        "spread": _number(regime.spread),
+        "spread": str(_constant(regime.spread)),
         "radius": _ratio(regime.radius),
         "assumed": list(map(_ratio, regime.assumed)),
         "growth": proof.bound.name,
@@ -90,10 +90,10 @@ def _ratio(ratio: RationalFunction) -> list[list[str]]:
     return [list(map(str, part.coeffs())) for part in (ratio.num, ratio.den)]
 
 
-def _number(ratio: RationalFunction) -> str:
+def _constant(ratio: RationalFunction) -> Any:
     if not ratio.is_constant:
         raise Refusal("noise that is scaled by |grad f(x)| has no word in the file of a decrease")
-    return str(ratio.at(0))
+    return ratio.at(0)
 
 
 FOLDER = Path(__file__).with_name("rocq")
@@ -190,9 +190,9 @@ def _regime(
             {"length": "length_"}.get(name, name): _rocq_ratio(one, base)
             for name, one in ratios.items()
         },
-        "fresh_square": _constant(regime.fresh),
-        "reach": _constant(regime.length - pointing),
-        "spread": _constant(regime.spread),
+        "fresh_square": rocq_number(_constant(regime.fresh)),
+        "reach": rocq_number(_constant(regime.length - pointing)),
+        "spread": rocq_number(_constant(regime.spread)),
         "assumed": rocq_list(
             f"({_rocq_ratio(one, base)}, {_cuts(cuts)})"
             for one, cuts in zip(regime.assumed, assumed_cuts, strict=True)
@@ -235,9 +235,3 @@ def _rocq_ratio(ratio: RationalFunction, base: Any) -> str:
     return rocq_record(
         {"num": _integers(num * over), "over": f"{over}%positive", "power": f"{power}%nat"}
     )
-
-
-def _constant(ratio: RationalFunction) -> str:
-    if not ratio.is_constant:
-        raise Refusal("noise that is scaled by |grad f(x)| has no word in the file of a decrease")
-    return rocq_number(ratio.at(0))

@@ -27,7 +27,6 @@ from certibit.theory.worlds.worst_states import WorstContraction
 
 CARD = METHODS["ef21p-diana"]
 THEOREM = CARD.theorems[0]
-BOTH = compressor("two-way(rand-k:1;scaled(rand-k:1))")
 
 
 def test_the_broadcast_costs_nothing_only_without_compression():
