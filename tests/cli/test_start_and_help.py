@@ -12,7 +12,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
-from command_lines import FAST, strict
+from command_lines import FAST
 
 import certibit
 from certibit import Refusal, Store
@@ -307,23 +307,6 @@ def test_run_prints_the_cost_of_each_squared_gradient(capsys):
     assert rows[-1].split()[:2] == ["1e-2", f"{trace.bits_to(1e-2)[0]:,.0f}"]
     assert "mu=-0.05" in out
     assert "f_star" not in out  # no infimum is known
-
-
-def test_run_as_json(capsys):
-    assert main(["run", MODEL, "gd", "--seeds", "1", "--until-gradient", "1e-2", "--json"]) == 0
-    found = strict(capsys.readouterr().out)
-    assert (found["measure"], found["problem"]["kappa"]) == ("squared_gradient", None)
-    assert found["runs"][0]["ending"] == "squared_gradient"
-    assert 0 < found["runs"][0]["squared_gradient"] <= 1e-2
-
-
-def test_the_usual_accuracy_is_one_of_the_gradient(capsys):
-    assert (
-        main(["run", "quadratic:d=4@3:nonconvex=0.3", "gd", "--seeds", "1", "--bits", "4000"]) == 0
-    )
-    assert "|grad f|^2" in capsys.readouterr().out
-    assert main(["compare", MODEL, "gd", "--seeds", "1", "--rounds", "3"]) == 0
-    assert "|grad f|^2 <= 1e-6" in capsys.readouterr().out
 
 
 def test_a_strongly_convex_problem_by_its_gradient(capsys):

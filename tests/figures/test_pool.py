@@ -139,13 +139,6 @@ def test_the_longest_curves_are_started_first(monkeypatch, tmp_path):
     assert len({job.key for job in started}) == len(started)
 
 
-def test_other_seeds_are_computed_anew(here, short, tmp_path):
-    job = Job(short.panels[0], short.panels[0].curves[0], 1, Store(tmp_path))
-    for seeds in (1, 2, 1):
-        assert len(replace(job, seeds=seeds).trace().seeds) == seeds
-    assert len(here) == 2
-
-
 def test_a_trace_is_that_of_the_recipe(short, tmp_path):
     panel = short.panels[0]
     curve = replace(panel.curves[0], rule="ours")

@@ -1,16 +1,14 @@
 """The engine of `make mutants`: right patches, a fixed sample, faults seen, no false alarm."""
 
 import json
-import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 import user_faults
 from equivalents import FILE, equivalents
 from mutations import mutants, parses
-from private_tree import PrivateTree, seen
+from private_tree import PrivateTree
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -87,10 +85,7 @@ def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):
     wrong = next(m for m in mutants(file, text) if "self.gamma" in m.patch[1] and "+" in m.new)
     for mutant, said in ((wrong, "quadratic:d=6@4 gd"), (None, "")):
         tree.plant(mutant)
-        answer = tree.start(partial(user_faults.shown, file), user_faults.SECONDS)
-        while not answer.ended:
-            time.sleep(0.05)
-        found = seen(answer)
+        found = tree.failure([user_faults.SCRIPT, file, "--show"], user_faults.SECONDS)
         assert found.startswith(said)
         assert bool(found) == bool(said)
     assert (tree.folder / file).read_text(encoding="utf-8") == text
@@ -98,18 +93,9 @@ def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):
 
 
 @pytest.mark.long
-def test_what_does_not_end_is_stopped_and_counts_as_caught(tmp_path):
-    answer = PrivateTree(ROOT, tmp_path / "tree").start(_for_ever, 0.3)
-    while not answer.ended:
-        pass
-    code, told = answer.read()
-    assert code is None
-    assert "no end in time" in told
-
-
-def _for_ever():
-    while True:
-        pass
+@pytest.mark.parametrize("words", ["while True: pass", "import time; time.sleep(99)"])
+def test_what_does_not_end_is_stopped_and_counts_as_caught(tmp_path, words):
+    assert PrivateTree(ROOT, tmp_path / "tree").failure(["-c", words], 1)
 
 
 def test_an_argument_holds_for_its_patch_only(tmp_path):

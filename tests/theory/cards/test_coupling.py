@@ -45,14 +45,6 @@ def test_it_lies_between_the_paper_and_the_certificate(name, rule, n, kappa, ome
     assert decrease <= certified * (1 + 1e-4)
 
 
-def test_what_it_gains_at_the_parameters_of_the_paper():
-    method, where = made("locodl", "published", 3, 100.0, 4)
-    gain = (1 - COUPLED["locodl"].rate(method, where)) / (
-        1 - PUBLISHED["locodl"].rate(method, where)
-    )
-    assert gain == pytest.approx(1.77, abs=0.01)
-
-
 @pytest.mark.parametrize(
     ("gamma", "p", "gain"), [(0.01, 0.1, 1.6), (0.001, 0.01, 12.9), (2 / 101, 20 / 101, 1.0)]
 )

@@ -22,12 +22,6 @@ ROW = TheoremRow(
 )  # fmt: skip
 
 
-def test_tasks_are_a_product():
-    names = {card.name for card, *_ in tasks()}
-    assert names == set(report.METHODS)
-    assert len(tasks()) == len(set(map(repr, tasks())))
-
-
 @pytest.fixture(scope="module")
 def examined():
     """Return the rows of two methods."""

@@ -20,47 +20,35 @@ from certibit import (
 )
 
 
-class FlatterInTheMean(MeanSmoothness):
+def flatter(a, x, y):
     """L_tilde^2/4 in the place of L_tilde^2."""
-
-    def between(self, x, y):
-        change = x.gradients - y.gradients
-        return self.L_tilde**2 / 4 * (x.point - y.point).square() - change.square()
+    change = x.gradients - y.gradients
+    return a.L_tilde**2 / 4 * (x.point - y.point).square() - change.square()
 
 
-class SimilarityOfGradients(Similarity):
+def of_gradients(a, x, y):
     """The mean gradient is not subtracted."""
-
-    def between(self, x, y):
-        return self.delta**2 * (x.point - y.point).square() - (x.gradients - y.gradients).square()
+    return a.delta**2 * (x.point - y.point).square() - (x.gradients - y.gradients).square()
 
 
-class PolyakLojasiewiczFourTimes(PolyakLojasiewicz):
+def steeper(a, x):
     """A factor of 8 in the place of 2."""
-
-    def at(self, x):
-        return x.gradients.mean().square() - 8 * self.mu * x.value
+    return x.gradients.mean().square() - 8 * a.mu * x.value
 
 
-class DissimilarityNotSquared(BoundedDissimilarity):
+def not_squared(a, x):
     """B in the place of B^2."""
-
-    def at(self, x):
-        return self.B * x.gradients.mean().square() - x.gradients.square()
+    return a.B * x.gradients.mean().square() - x.gradients.square()
 
 
+SLOPE = "squared_gradient"
 CASES = [
-    (EF21(0.4), {"alpha": 0.5}, MeanSmoothness(0.7), FlatterInTheMean, "squared_gradient"),
-    (MARINA(0.6, 0.3), {"omega": 2.0}, Similarity(0.3), SimilarityOfGradients, "squared_gradient"),
-    (GD(0.7), {}, PolyakLojasiewicz(0.1), PolyakLojasiewiczFourTimes, "gap"),
-    (
-        CompressedGD(5.0),
-        {"alpha": 0.95, "L_f": 0.262},
-        BoundedDissimilarity(3.0),
-        DissimilarityNotSquared,
-        "squared_gradient",
-    ),
-]
+    (EF21(0.4), {"alpha": 0.5}, MeanSmoothness(0.7), {"between": flatter}, SLOPE),
+    (MARINA(0.6, 0.3), {"omega": 2.0}, Similarity(0.3), {"between": of_gradients}, SLOPE),
+    (GD(0.7), {}, PolyakLojasiewicz(0.1), {"at": steeper}, "gap"),
+    (CompressedGD(5.0), {"alpha": 0.95, "L_f": 0.262}, BoundedDissimilarity(3.0),
+     {"at": not_squared}, SLOPE),
+]  # fmt: skip
 
 
 def worst(proof, assumption):
@@ -80,7 +68,8 @@ def test_no_drawn_function_breaks_a_certificate(method, constants, assumption, p
     functions = FunctionClass(2, -1.0, 1.0, assumptions=(assumption,), **constants)
     proof = certify(method, functions, measure=measure)
     assert worst(proof, assumption) <= 1e-9
-    wrong = planted(*vars(assumption).values())
+    kind = type(assumption)
+    wrong = type(kind.__name__, (kind,), planted)(*vars(assumption).values())
     broken = certify(method, replace(functions, assumptions=(wrong,)), measure=measure)
     assert broken.c > proof.c
     assert worst(broken, assumption) > 1e-3

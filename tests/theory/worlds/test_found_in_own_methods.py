@@ -117,16 +117,6 @@ def test_a_users_method(method, kept, points, gradients):
 
 
 @dataclass(frozen=True)
-class Elsewhere(GD):
-    """What it calls its model is not where it goes."""
-
-    name = "elsewhere"
-
-    def model(self, s):
-        return s.x + 1
-
-
-@dataclass(frozen=True)
 class Counting(Author):
     """It does something else in every step, for ever."""
 
@@ -139,24 +129,17 @@ class Counting(Author):
         return ModelAndShifts(s.x - 0.01 * mean(problem.grad(s.x)), s.v + 1, s.h)
 
 
-class DCGD(CompressedGD):
-    """Of unlike clients, the noise of compressed gradients does not vanish."""
-
-    needs = Needs(compressor="unbiased")
+def changed(base, **members):
+    return unstated(type(base.__name__, (base,), members)(0.01))
 
 
-class EF14(EF):
-    """Of unlike clients, the errors neither vanish nor are a fixed vector."""
-
-    needs = Needs(compressor="contractive")
-
-
+# of unlike clients, neither the noise of compressed gradients vanishes, nor errors
 RESTLESS = {
-    "compressed gradients": (unstated(DCGD(0.01)), "x"),
-    "error feedback": (unstated(EF14(0.01)), "e|x"),
+    "compressed gradients": (changed(CompressedGD, needs=Needs(compressor="unbiased")), "x"),
+    "error feedback": (changed(EF, needs=Needs(compressor="contractive")), "e|x"),
     "FedAvg": (unstated(CELGC(0.05, np.inf, 3)), "x"),
     "clipped local steps": (unstated(CELGC(0.05, 1.0, 3)), "x"),
-    "another model": (unstated(Elsewhere(0.05)), "x|the model"),
+    "another model": (changed(GD, model=lambda m, s: s.x + 1), "x|the model"),
     "a counter": (Counting(), "v"),
 }
 

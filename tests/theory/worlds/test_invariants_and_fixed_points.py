@@ -210,46 +210,34 @@ def test_clipping_does_not_hide_what_is_kept():
         assert relation in {"+1 mean c_i -1 c", "+1 mean G_i -1 G"}
 
 
-@dataclass(frozen=True)
-class UndampedMean(DIANA):
+def undamped_mean(m, s, f, c):
     """A bug: the server forgets alpha."""
-
-    name = "undamped mean"
-
-    def communicate(self, s, problem, channel):
-        m = channel.uplink(problem.grad(s.x) - s.h)
-        x = s.x - self.gamma * (s.h_mean + mean(m))
-        return replace(s, x=x, h=s.h + self.alpha * m, h_mean=s.h_mean + mean(m))
+    sent = c.uplink(f.grad(s.x) - s.h)
+    x = s.x - m.gamma * (s.h_mean + mean(sent))
+    return replace(s, x=x, h=s.h + m.alpha * sent, h_mean=s.h_mean + mean(sent))
 
 
-@dataclass(frozen=True)
-class StaleGradient(ADIANA):
+def stale_gradient(m, s, f, c):
     """A bug that shows once in a million rounds: the gradient does not move with w."""
-
-    name = "stale gradient"
-
-    def communicate(self, s, problem, channel):
-        return replace(super().communicate(s, problem, channel), gradient=s.gradient)
+    return replace(ADIANA.communicate(m, s, f, c), gradient=s.gradient)
 
 
-@dataclass(frozen=True)
-class WrongStart(DIANA):
+def wrong_start(m, x, f, c):
     """A bug: the mean of the shifts does not start at 0, as they do."""
-
-    name = "wrong start"
-
-    def start(self, x, problem, channel):
-        return replace(super().start(x, problem, channel), h_mean=x)
+    return replace(DIANA.start(m, x, f, c), h_mean=x)
 
 
+def with_bug(base, *parameters, **members):
+    return dataclass(frozen=True)(type("Own", (base,), members))(*parameters)
+
+
+RARE = 0.3, 0.4, 0.01, 0.01, 0.1, 0.9, 1e-6
 BUGS = {
-    "a step": (UndampedMean(0.01, 0.1), {"+1 mean h -0.1 h_mean"}),
-    "a rare outcome": (
-        StaleGradient(0.3, 0.4, 0.01, 0.01, 0.1, 0.9, 1e-6),
-        {"+1 mean h -1 h_mean"},
-    ),
-    "the start": (WrongStart(0.01, 0.1), set()),
-}
+    "a step": (with_bug(DIANA, 0.01, 0.1, communicate=undamped_mean), {"+1 mean h -0.1 h_mean"}),
+    "a rare outcome": (with_bug(ADIANA, *RARE, communicate=stale_gradient),
+                       {"+1 mean h -1 h_mean"}),
+    "the start": (with_bug(DIANA, 0.01, 0.1, start=wrong_start), set()),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("method", "left"), BUGS.values(), ids=list(BUGS))
