@@ -17,7 +17,7 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 68_163,
+    "lines of the rooms": 68_170,
     "lines of tests": 43_326,
     "public definitions": 1_348,
 }

@@ -14,6 +14,7 @@ ITERATIONS = 10_000_000
 """The bound on runs for which nothing else is said."""
 LIMITS = ("bits", "rounds", "iterations", "gradients", "seconds")
 """The quantities that a budget limits; a run that one of them ends has its name as its ending."""
+_SILENT_ROUNDS = 1000
 PATIENCE = 100_000
 """Iterations, or gradients per client, before which no run is taken to stagnate."""
 STAGNANT_SHARE = 0.5
@@ -126,6 +127,17 @@ class Budget:
     def described(self) -> dict[str, Any]:
         """Its fields as JSON values."""
         return asdict(self)
+
+    def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:
+        """Refuse to wait for bits alone where a run has sent none in a thousand rounds."""
+        others = self.rounds is not None or self.accuracy is not None
+        if self.bits is None or others or self.iterations != ITERATIONS:
+            return
+        if ((point["rounds"] >= _SILENT_ROUNDS) & (point["uplink_bits"] == 0)).any():
+            raise Refusal(
+                f"the budget of {self.bits:g} bits can never be met: nothing was sent in "
+                f"{_SILENT_ROUNDS} rounds; give a budget of rounds"
+            )
 
     def stagnation(
         self, work: NDArray[np.float64], since: NDArray[np.float64]

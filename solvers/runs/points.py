@@ -423,6 +423,7 @@ class Points:
             first = row[budget.measure]
             now.first_measure[:] = now.best_measure[:] = now.lowest_measure[:] = first
         now.lowest_measure[runs] = np.fmin(now.lowest_measure[runs], row[budget.measure])
+        budget.require_traffic(row)
         clock = np.full(runs.size, time.perf_counter() - self._started)
         used = {"stagnated": self._stagnation(row)}
         used |= budget.used(row | {"elapsed": clock}, now.first_measure[runs])

@@ -113,6 +113,22 @@ def test_what_is_no_run_is_refused(call, sentence):
         call()
 
 
+class Silent(GD):
+    """A method that keeps all for itself."""
+
+    name = "silent"
+
+    def communicate(self, s, problem, channel):
+        return s
+
+
+def test_bits_of_a_method_that_sends_nothing_are_not_waited_for(problem):
+    with pytest.raises(Refusal, match="can never be met: nothing was sent in 1000 rounds"):
+        simulate(Silent(0.01), problem, seeds=2, budget=Budget(bits=1e6))
+    for budget in (Budget(rounds=1100), Budget(bits=1e6, rounds=1100)):
+        assert simulate(Silent(0.01), problem, seeds=2, budget=budget).final("rounds")[0] == 1100
+
+
 class Memory:
     """A machine with 60 kB."""
 
