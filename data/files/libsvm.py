@@ -146,6 +146,11 @@ def _number(word: bytes) -> float | None:
 
 def _label_fault(word: bytes) -> str | None:
     value = _number(word)
+    if value is None and b"," in word:
+        return (
+            f"{_shown(word)} has commas; files of LibSVM have lines such as '+1 3:0.5 7:1', and "
+            "the rows of CSV are given in Python: certibit.problem(X, y, clients=9)"
+        )
     if value is None:
         return f"the label {_shown(word)} is not a number; expected one, such as -1 or +1"
     if not math.isfinite(value):
@@ -184,7 +189,8 @@ def _labels_told(text: bytes, source: str, labels: NDArray[np.float64]) -> str:
         first.setdefault(float(word), number)
     (one, _), (two, _), (three, number), *_ = first.items()
     return (
-        f"{source}, line {number}: {three:g} is a label value beside {one:g} and {two:g}; {advice}"
+        f"{source}, line {number}: {three:g} is a label value beside {one:g} and {two:g}; "
+        f"{advice}, or the loss multinomial"
     )
 
 

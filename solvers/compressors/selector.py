@@ -111,9 +111,14 @@ def compressor(selector: str) -> Compressor:
     if other := _of_other_packages(selector):
         return other
     near = get_close_matches(selector, NAMES, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}? choose" if near else "choose"
+    if near:
+        example = f", such as {re.sub('[KS]', '2', near[0])}" if re.search("[KS]", near[0]) else ""
+        raise Refusal(
+            f"no compressor is called {selector!r}; did you mean {near[0]}{example}? "
+            "certibit list names all"
+        )
     raise Refusal(
-        f"no compressor is called {selector!r}; {hint} one of {', '.join(NAMES)} "
+        f"no compressor is called {selector!r}; choose one of {', '.join(NAMES)} "
         f"with integers of at least 1 for K and S, or one of your own as path/to/file.py:NAME"
     )
 

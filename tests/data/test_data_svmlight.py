@@ -110,8 +110,9 @@ def test_a_line_is_refused_by_number_exactly_if_it_is_bad(line):
         ("1 1:1\n1 2:1\n", "made has the one label value 1; expected two label values, any two"),
         (
             "1 1:1\n5 1:1\n\n3 1:1\n",
-            "made, line 4: 3 is a label value beside 1 and 5; expected two",
+            "made, line 4: 3 is a label value beside 1 and 5; expected two label values, any two,",
         ),
+        ("0,1,2,y\n1,2,3,1\n", "made, line 1: '0,1,2,y' has commas; files of LibSVM have lines"),
         ("", "made is empty; expected lines of the form <label> <index>:<value> ..."),
         ("\n # nothing\n", "made is empty; expected lines of the form"),
         ("1\n2\n", "made has no entry in any of its 2 rows; expected some"),

@@ -136,8 +136,8 @@ def test_every_form_of_a_selector_is_understood():
 REFUSED = [
     ("foo", r"no compressor is called 'foo'; choose one of identity, natural"),
     ("natral", "did you mean natural\\?"),
-    ("rand-k", "did you mean rand-k:K\\?"),
-    ("rand-k:two", "with integers of at least 1 for K and S"),
+    ("rand-k", "did you mean rand-k:K, such as rand-k:2\\?"),
+    ("rand-k:two", "did you mean rand-k:K, such as rand-k:2"),
     ("rand-k:-1", "no compressor is called 'rand-k:-1'"),
     ("rand-k:2+l1", "no compressor is called 'rand-k:2\\+l1'"),
     ("", "no compressor is called ''"),
