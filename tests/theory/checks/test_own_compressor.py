@@ -184,3 +184,19 @@ def test_a_compressor_may_refuse_numbers_of_entries(own):
     told = compressor_checks(compressor(f"{own(text, 'refusing.py')}:RandomSigns"), draws=1000)
     assert all(verdict.holds for verdict in told)
     assert "check(d)" in PAGE.read_text(encoding="utf-8")
+
+
+SNEAKING = SIGNS.replace(
+    "        return size,",
+    "        small = (size < 1e-3) & (size > 0)\n        whole = x / np.where(small, size, 1.0)\n"
+    "        return size, np.where(small, whole, 1.0) if small.any() else",
+)
+
+
+def test_small_vectors_that_do_not_fit_the_layout_are_seen(own):
+    """A message near the end of a run is another one than the first, which alone is decoded."""
+    assert SNEAKING != SIGNS
+    checks = {v.check: v for v in compressor_checks(compressor(f"{own(SNEAKING)}:RandomSigns"))}
+    found = checks["bytes of C(x)"]
+    assert not found.holds
+    assert found.advice.startswith("A message cannot be sent: the wire cannot carry")

@@ -306,9 +306,14 @@ def _apart(compressor: Compressor, d: int, seed: int) -> Verdict:
     return Verdict("C(x) of every client alone", worst, 1e-12, advice=advice)
 
 
+_SMALL, _UNDERFLOW = 1e-6, 1e-30
+"""A scale of vectors late in a run; and a size below which 32-bit floats are inexact."""
+
+
 def _bytes(compressor: Compressor, d: int, seed: int) -> Verdict:
     """Check that the bytes of a message give back its vector and are as many as its bits say."""
     layout, x = compressor.layout(d), awkward_vectors(d, seed)
+    x = np.concatenate([x, _SMALL * x])
     message, received = draw(compressor, x, seed, 50)
     bits, note = compressor.bits(d), f"{compressor.bits(d)} bits"
     try:
@@ -317,7 +322,8 @@ def _bytes(compressor: Compressor, d: int, seed: int) -> Verdict:
     except Refusal as refusal:
         advice = f"A message cannot be sent: {refusal}. Look at layout and at message."
         return Verdict("bytes of C(x)", float("inf"), 0.0, note, advice)
-    off = np.max(np.abs(sent - received), axis=(1, 2)) / (1e-300 + np.max(np.abs(received)))
+    sizes = np.max(np.abs(received), axis=(1, 2))
+    off = np.max(np.abs(sent - received), axis=(1, 2)) / np.maximum(sizes, _UNDERFLOW)
     place, smallest = place_of_largest(off), _least_bits(message, compressor)
     wrong = {
         f"the bytes of a message are {payload.shape[1]}, and bits says {bits}":
