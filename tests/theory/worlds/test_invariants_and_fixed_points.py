@@ -34,7 +34,7 @@ CASES = [
     for n, d in ([(1, 3), (2, 5), (4, 2), (30, 2)] if rule == first else [(3, 4)])
     if not (n == 1 and name in NEEDS_TWO_CLIENTS)
 ]
-CASES += [(name, "paper", 4, 3, options) for name, options in COHORTS.items()]
+CASES += [(name, next(iter(METHODS[name].rules)), 4, 3, COHORTS[name]) for name in COHORTS]
 
 each_case = pytest.mark.parametrize(("name", "rule", "n", "d", "options"), CASES)
 
