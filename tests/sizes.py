@@ -18,7 +18,7 @@ GOALS = {
 
 LIMITS = GOALS | {
     "lines of the rooms": 68_170,
-    "lines of tests": 43_326,
+    "lines of tests": 43_173,
     "public definitions": 1_348,
 }
 """What it has at most today: whoever adds deletes as much, and whoever deletes lowers it."""
