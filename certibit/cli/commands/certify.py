@@ -108,10 +108,11 @@ def _several_steps(account: Any, steps: int) -> Part:
     psi = Reweighted(certificate.potential, certificate.weights)
     certificate.require_kept("what several steps prove")
     method, functions = certificate.method, certificate.functions
-    chain = theory("chains.certify_steps").certify_steps(method, functions, steps, psi)
+    chains = theory("chains.certify_steps")
+    chain = chains.certify_steps(method, functions, steps, psi)
     if certificate.region is None:
         with suppress(Refusal):
-            log = theory("chains.attained").attained_log_factor(chain)
+            log = chains.attained_log_factor(chain)
             attained = -math.expm1(log / steps)
     return (
         "steps",

@@ -13,7 +13,7 @@ from certibit.cli import main
 from certibit.solvers.methods.gd import GD, State
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.summary import account, class_setting
-from certibit.theory.chains.attained import attained_log_factor
+from certibit.theory.chains.certify_steps import attained_log_factor
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions

@@ -20,8 +20,7 @@ from certibit import (
 )
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.chains.attained import attained_log_factor
-from certibit.theory.chains.certify_steps import certify_run, certify_steps
+from certibit.theory.chains.certify_steps import attained_log_factor, certify_run, certify_steps
 from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow, strictly_inside
 from certibit.theory.cones.cone_programme import ConeProgramme
