@@ -17,7 +17,7 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 68_181,
+    "lines of the rooms": 68_176,
     "lines of tests": 43_189,
     "public definitions": 1_348,
 }

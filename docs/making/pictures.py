@@ -124,7 +124,8 @@ def blocks(figures: list[dict[str, Any]]) -> dict[str, str]:
     fastest = Counter(each["outcome"] for each in claims if each["claim"].startswith(FASTEST))
     told = (
         f"Of {len(claims)} claims about the {fastest.total()} panels of Figures "
-        f"{', '.join(names)}, {counts[SUPPORTED]} are supported under every choice that the paper leaves open, "
+        f"{', '.join(names)}, {counts[SUPPORTED]} are supported under every choice "
+        "that the paper leaves open, "
         f"{counts[DEPENDS]} depend on a choice, {counts[FAILS]} fail under every one, and "
         f"{counts[UNDECIDED]} are undecided. That LoCoDL with rand-k and natural compression needs "
         f"the fewest bits is supported in {fastest[SUPPORTED]} panels, depends on a choice in "
