@@ -139,7 +139,12 @@ class Account:
         proved = float(fraction(self.certificate.spent))
         if stated > 0 and proved > 0:
             return verdict(1 / stated, 1 / proved)
-        return verdict(self.published, self.certificate.c)
+        told = verdict(self.published, self.certificate.c)
+        one = self.attained
+        attained = 1 - one.factor if one is not None and one.exact else math.inf
+        if told.startswith("only") and attained < (1 - TIGHT) * self.published:
+            return f"{told}; one exact step decreases this Psi by less than the theorem says"
+        return told
 
 
 def verdict(published: float, certified: float) -> str:

@@ -151,6 +151,14 @@ class AllValues(RationalFunction):
     def __hash__(self) -> int:
         return super().__hash__() if self.is_constant else hash(self == 0)
 
+    def __truediv__(self, other: Any) -> RationalFunction:
+        _require_no_pole(RationalFunction.of(other))
+        return super().__truediv__(other)
+
+    def __rtruediv__(self, other: Any) -> RationalFunction:
+        _require_no_pole(self)
+        return RationalFunction.__truediv__(RationalFunction.of(other), self)
+
     @property
     def plain(self) -> RationalFunction:
         """The same as a number of proofs."""
@@ -162,6 +170,13 @@ VARIABLE = RationalFunction(fmpq_poly([0, 1]), _ONE)
 """The unknown itself."""
 
 Real.register(RationalFunction)  # a number for every value of the unknown
+
+
+def _require_no_pole(below: RationalFunction) -> None:
+    """Refuse a divisor that may be 0 for an unknown of at least 0."""
+    signs = {float(x) > 0 for x in below.num.coeffs() if x}
+    if len(signs) != 1 or not below.num[0]:
+        raise Refusal(f"a step divides by {below}, which may be 0; a proof for all needs another")
 
 
 DEPTH = 12

@@ -24,6 +24,7 @@ from certibit.theory.relaxed.growth_bounds import (
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.relaxed.slope_world import SLOPE
+from certibit.theory.verdict import written
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 
@@ -226,10 +227,10 @@ class ClippedCertificate:
     def __repr__(self) -> str:
         start, end = "f(x+)", ""
         if self.functions.sigma:
-            start, end = "E f(x+)", f" + {self.e:.6g} sigma^2"
+            start, end = "E f(x+)", f" + {written(self.exact_e, 6, up=True)} sigma^2"
         return (
             f"Certificate of {self.method}\nover all {self.functions.described}\n"
-            f"{start} <= f(x) - {self.c:.6g} {self.measure}{end}, G = |grad f(x)|"
+            f"{start} <= f(x) - {written(self.exact, 6)} {self.measure}{end}, G = |grad f(x)|"
         )
 
 

@@ -67,6 +67,19 @@ def test_silence_that_tells_of_gradients_is_seen_after_a_warm_up():
     assert "whether there is a broadcast depends on gradients that were not sent" in verdict.advice
 
 
+class Mute(OfSome):
+    """The server uses gradients that nobody sends."""
+
+    def step(self, x, problem, channel):
+        return mean(problem.grad(x))
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_clients_send_what_the_server_uses(n):
+    problem = Quadratic.random(n, 3, 1.0, 10.0)
+    assert "no client sends anything" in accounts(Experiment.of(Mute(), problem)).advice
+
+
 def test_local_steps_send_nothing():
     """Those here send and broadcast."""
     talking = {"schedule": Every(4), "local_step": lambda m, s, f, c: m.communicate(s, f, c)}

@@ -58,6 +58,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
          f"{gradients} gradients are counted, and {counter.counted} are asked for"),
         (between, f"{between} bits are sent in local steps, which may compute and toss coins only"),
         (scales.strangers, f"{scales.strangers} messages come from outside the cohort"),
+        (up == 0, "no client sends anything: what the server uses must be in a message"),
         (silent, "the server answers nothing: communicate must broadcast what the clients use"),
         (sum(map(bool, told)), f"{next(filter(None, told), '')} depends on gradients that were not "
          "sent, and so tells the receiver of them for nothing"),
@@ -100,8 +101,11 @@ def _uses_others(experiment: ConvexExperiment, seed: int) -> bool:
         counted = _OfSome(oracle, iter(taking_part) if changed else None)
         for end, over in _iterations(experiment, counted, cohorts):  # noqa: B007
             if over and not changed:
+                if counted.fewest < cohorts.least:
+                    return True
                 taking_part += [cohorts.drawn] * counted.calls
                 cohorts.drawn, counted.calls = np.zeros((experiment.n, 1, 1), dtype=bool), 0
+                cohorts.least, counted.fewest = 0, experiment.n
         ends.append(end)
     return difference(*ends) > EXACT * (1 + size(ends[0]))
 
@@ -267,11 +271,11 @@ class _Cohorts(Wrapped):
 
     def __init__(self, inner: Channel) -> None:
         super().__init__(inner)
-        self.drawn = np.zeros((inner.n, 1, 1), dtype=bool)
+        self.drawn, self.least = np.zeros((inner.n, 1, 1), dtype=bool), 0
 
     def cohort(self, m: int) -> Array:
         mask = self.inner.cohort(m)
-        self.drawn = self.drawn | mask
+        self.drawn, self.least = self.drawn | mask, min(m, self.least or m)
         return mask
 
 
@@ -280,12 +284,12 @@ class _OfSome(Wrapped):
 
     def __init__(self, inner: Oracle, taking_part: Iterator[Array] | None) -> None:
         super().__init__(inner)
-        self.calls, self.taking_part = 0, taking_part
+        self.calls, self.taking_part, self.fewest = 0, taking_part, inner.n
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         g = self.inner.grad(x, active=active, sample=sample)
         if isinstance(active, int) and active < self.inner.n:
-            self.calls += 1
+            self.calls, self.fewest = self.calls + 1, min(active, self.fewest)
             active = None if self.taking_part is None else next(self.taking_part)
         if self.taking_part is None or active is None or isinstance(active, int):
             return g
