@@ -136,7 +136,8 @@ def _functions(namespace: dict, module: str) -> Iterator[tuple[str, FunctionType
     """Return the functions that a module's own text defines, by qualified name."""
     for thing in list(namespace.values()):
         for wrapped in ("fget", "func", "__func__", "__wrapped__"):
-            thing = getattr(thing, wrapped, None) or thing  # noqa: PLW2901
+            if hasattr(type(thing), wrapped) or wrapped in getattr(thing, "__dict__", ()):
+                thing = getattr(thing, wrapped, None) or thing  # noqa: PLW2901
         if isinstance(thing, type) and thing.__module__ == module:
             yield from _functions(dict(vars(thing)), module)
         elif isinstance(thing, FunctionType) and thing.__module__ == module:
