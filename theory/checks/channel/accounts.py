@@ -42,6 +42,8 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     for state, over in _iterations(experiment, counter, scales):  # noqa: B007
         before, spent = spent, int(ledger.uplink_bits[0] + ledger.downlink_bits[0])
         between += 0 if over else spent - before
+        if over:  # what a start sends is no part of a round
+            scales.senders = np.zeros_like(scales.senders)
     up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
     off = max(0, scales.least - up, up - scales.most)
     down, silent = int(ledger.downlink_bits[0]), scales.down == 0
@@ -58,7 +60,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
          f"{gradients} gradients are counted, and {counter.counted} are asked for"),
         (between, f"{between} bits are sent in local steps, which may compute and toss coins only"),
         (scales.strangers, f"{scales.strangers} messages come from outside the cohort"),
-        (up == 0, "no client sends anything: what the server uses must be in a message"),
+        (scales.unpaid, f"{scales.unpaid} broadcasts are to fewer clients than took part before"),
         (silent, "the server answers nothing: communicate must broadcast what the clients use"),
         (sum(map(bool, told)), f"{next(filter(None, told), '')} depends on gradients that were not "
          "sent, and so tells the receiver of them for nothing"),
@@ -189,7 +191,8 @@ class _Scales(Wrapped):
     ) -> None:
         super().__init__(inner)
         self.calls, self.replay = calls, replay
-        self.least = self.most = self.down = self.strangers = 0
+        self.least = self.most = self.down = self.strangers = self.unpaid = 0
+        self.senders = np.zeros((inner.n, 1, 1), dtype=bool)
         self.members: Array = True
 
     def _called(self, name: str, x: Any, received: Array, mask: Any = None) -> Array:
@@ -223,6 +226,7 @@ class _Scales(Wrapped):
     def _admit(self, senders: Array) -> None:
         """Count who sends without being in the cohort."""
         self.strangers += int((senders & ~np.asarray(self.members)).sum())
+        self.senders = self.senders | np.any(senders, axis=1, keepdims=True)
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         compressor, (n, d, runs) = self.inner.compressor, v.shape
@@ -252,7 +256,10 @@ class _Scales(Wrapped):
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         shape = (self.inner.n, *v.shape[1:])
-        self.down += 32 * int(np.broadcast_to(True if mask is None else mask, shape).sum())
+        served = np.broadcast_to(True if mask is None else mask, shape)
+        self.down += 32 * int(served.sum())
+        self.unpaid += int(served.any(axis=1).sum() < self.senders.sum())
+        self.senders = np.zeros((shape[0], 1, 1), dtype=bool)
         if mask is not None:
             each = self.inner.positions(mask)
             self.down += int(np.broadcast_to(each, (self.inner.n, 1)).sum())
