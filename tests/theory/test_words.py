@@ -150,7 +150,7 @@ def test_claims(value):
     outcome = claim_outcome(value, holds=1.0, fails=2.0)
     assert OUTCOME.fullmatch(outcome)
     text = verdicts_text([ClaimVerdict("c", OWN, "m", outcome).record()])
-    assert text.startswith(f"{outcome}: c")
+    assert text.startswith(f"c: {outcome} [")
 
 
 def test_certify(capsys):
