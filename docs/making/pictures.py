@@ -50,7 +50,7 @@ def numbers(record: dict[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def name(curve: dict[str, Any]) -> str:
-    """Return how a curve is called, such as ``locodl[paper] rand-k:1+natural``."""
+    """Return how a curve is called, such as ``locodl[published] rand-k:1+natural``."""
     rule = f"[{curve['rule']}]" if curve["rule"] else ""
     return f"{curve['method']}{rule} {curve['specification']['compressor']}"
 

@@ -72,7 +72,7 @@ def test_gradients_are_sampled_where_they_depend_on_the_state_only():
     }  # fmt: skip
     assert {name: offer.sampled for name, offer in adaptive.items()} == {
         "5gcs-cc[ours-adaptive]+natural": True,
-        "gradskip[paper]": False,
+        "gradskip[published]": False,
     }
     offer = adaptive["5gcs-cc[ours-adaptive]+natural"]
     trace = simulate(offer.experiment, seeds=1, budget=Budget(rounds=30))

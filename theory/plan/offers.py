@@ -96,7 +96,7 @@ class Offer:
 
     @property
     def name(self) -> str:
-        """The same with the rule, as ``compare`` takes it: ``locodl[balanced]+rand-k:2``."""
+        """The same with the rule, as ``compare`` takes it: ``locodl[ours]+rand-k:2``."""
         method, plus, sent = self.pair.partition("+")
         return f"{method}[{self.rule}]{plus}{sent}"
 
