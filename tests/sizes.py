@@ -17,7 +17,7 @@ GOALS = {
 """What the project is to have at most."""
 
 LIMITS = GOALS | {
-    "lines of the rooms": 68_208,
+    "lines of the rooms": 68_220,
     "lines of tests": 43_201,
     "public definitions": 1_348,
 }

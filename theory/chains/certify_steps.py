@@ -23,7 +23,7 @@ from certibit.theory.certificates.potential_family import Family
 from certibit.theory.chains.chain_programme import ChainProgramme, Weights
 from certibit.theory.exact.long_run import long_runs
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.potential import Potential
+from certibit.theory.potential import LocalPotential, Potential
 from certibit.theory.proofs.premises import Premises
 from certibit.theory.proofs.proof import Proof
 from certibit.theory.proofs.rational_step import RationalStep
@@ -139,7 +139,9 @@ class Chain:
         Every link is verified anew, is a factor without noise in the region of the chain, and fits
         the next; the first and the last potential are at least 0.
         """
-        if not all(_is_factor(link) and link.proviso == self.proviso for link in self.links):
+        if not all(_is_factor(link) and link.proviso in {"", self.proviso} for link in self.links):
+            return False
+        if not self.proviso and any(_is_local(link.potential) for link in self.links):
             return False
         if any(type(count) is not int or count < 1 for count in self.counts):
             return False
@@ -176,6 +178,12 @@ def _is_factor(link: Proof) -> bool:
     """Whether a link proves E[Psi+] <= (1 - c) Psi and no less."""
     added = link.exact_e, link.exact_dissimilarity, link.growth
     return link.measure.contracts and not any(added)
+
+
+def _is_local(potential: Any) -> bool:
+    """Whether a potential, or one that it is made of, is about a region only."""
+    parts = getattr(potential, "potentials", ()) or (getattr(potential, "potential", None),)
+    return isinstance(potential, LocalPotential) or any(map(_is_local, filter(None, parts)))
 
 
 def _keeps(link: Proof) -> bool:

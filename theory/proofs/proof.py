@@ -21,6 +21,7 @@ from certibit.theory.proofs.start import (
     step_and_start,
     with_noises,
 )
+from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.theorem import ContractionPromise, DescentPromise
 from certibit.theory.verdict import subtracted, times_psi, written
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
@@ -177,9 +178,12 @@ class Proof:
     @property
     def region(self) -> Region | None:
         """The region in which the proof holds; None for all states."""
-        if not isinstance(self.potential, LocalPotential):
+        potential = self.potential
+        while isinstance(potential, Reweighted):
+            potential = potential.potential
+        if not isinstance(potential, LocalPotential):
             return None
-        return self.potential.region(self.method, self.functions, self.weights)
+        return potential.region(self.method, self.functions, self.weights)
 
     @property
     def proviso(self) -> str:

@@ -168,6 +168,7 @@ def test_several_steps_are_certified_where_one_step_keeps_a_run(measure):
     assert chain.proviso == once.proviso
     assert once.proviso in str(chain)
     assert chain.verify()
+    assert not replace(chain, proviso="").verify()
     constant = 1 if measure == "potential" else once.potential.accuracy(functions, once.weights)
     assert chain.factor <= constant * once.factor**30 * (1 + 1e-9)
 

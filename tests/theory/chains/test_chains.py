@@ -320,12 +320,6 @@ def test_what_is_no_factor_is_no_link(name):
     assert not Chain((proof,), (100,)).verify()
 
 
-def test_a_chain_says_where_its_links_hold():
-    chain = certify_steps(*by_rule("gd"), 3)
-    assert chain.verify()
-    assert not replace(chain, proviso="near x*").verify()
-
-
 def test_a_chain_names_all_methods():
     distance = AtModel("distance")
     chain = certify_run([GD(1.0), GD(1.5)], FunctionClass(1, mu=0.0, L=1.0), distance)
