@@ -9,7 +9,7 @@ from matplotlib import style
 from matplotlib.colors import to_hex
 
 from certibit.figures.costs import POINTS, band
-from certibit.figures.drawing import FORMATS, STYLE
+from certibit.figures.drawing import FORMATS, STYLE, Line
 from certibit.figures.locodl.panel_drawing import (
     LINES,
     _canvas,
@@ -270,3 +270,8 @@ def test_a_diverged_run_counts_as_high(made):
 def test_zero_gap_is_drawn_as_below(made):
     result = band(made([np.array([0, 10])], [np.array([1.0, 0.0])]), 10, 1e-5)
     assert result.median[-1] <= 1e-5
+
+
+def test_a_line_of_runs_is_their_median_with_its_band():
+    line = Line.of_runs([1, 2], np.arange(22.0).reshape(2, 11), {})
+    np.testing.assert_allclose([*line.band, line.y], [[1, 12], [9, 20], [5, 16]])
