@@ -217,7 +217,7 @@ def test_the_command_writes_and_the_script_checks(capsys, tmp_path):
     path = tmp_path / "clipped.json"
     assert main(["export", "clipped-sgd", str(path), "--class", "relaxed", "--L1", "2"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("f(x+) <= f(x) - 0.75394 min(0.25 G^2, 0.145494 G)")
+    assert said.startswith("f(x+) <= f(x) - 0.753939 min(0.25 G^2, 0.145494 G)")
     words = [sys.executable, str(PAGE), str(path)]
     found = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert found.returncode == 0
