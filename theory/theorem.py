@@ -71,7 +71,7 @@ class ContractionPromise:
     """E[Psi+] <= factor Psi + e sigma^2.
 
     sigma^2 is the variance of stochastic gradients; e = 0 if they are exact. Then E[Psi] after T
-    iterations is at most factor^T Psi_0 + e sigma^2/(1 - factor).
+    steps is at most factor^T Psi_0 + e sigma^2/(1 - factor).
 
     Examples
     --------
@@ -87,7 +87,7 @@ class ContractionPromise:
     measure: ClassVar[str] = "potential"
 
     def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
-        """Return how many iterations bring E[Psi] from ``start`` to an accuracy.
+        """Return how many steps bring E[Psi] from ``start`` to an accuracy.
 
         It is infinite if the noise of gradients with a variance sigma^2 alone is larger.
         """
@@ -117,7 +117,7 @@ class DescentPromise:
     (1/n) sum_i |grad f_i(x) - grad f(x)|^2 at the model.
 
     sigma^2 is the variance of stochastic gradients; e = 0 if they are exact. Without growth the
-    mean of E[M] over T iterations is at most Psi_0/(c T) + (e/c) sigma^2. With growth it is the
+    mean of E[M] over T steps is at most Psi_0/(c T) + (e/c) sigma^2. With growth it is the
     mean with weights (1 + growth)^-t, and T is the sum of the (1 + growth)^-(t + 1) (Khaled,
     Richtarik, arXiv:2002.03329, Theorem 2); it stays below 1/growth.
 
@@ -142,7 +142,7 @@ class DescentPromise:
         variance: float = 0.0,
         zeta_squared: float = math.inf,
     ) -> float:
-        """Return how many iterations bring the mean of M to an accuracy, from Psi = ``start``.
+        """Return how many steps bring the mean of M to an accuracy, from Psi = ``start``.
 
         It is infinite if the noise of gradients with a variance sigma^2 alone is larger, or what
         clients differ, of which no bound may be known.
@@ -167,7 +167,7 @@ class DescentPromise:
 
 @dataclass(frozen=True)
 class RunPromise:
-    """E[f(x_T)] - f* <= Psi_0/w(T) after T >= 1 iterations, for a polynomial w that increases.
+    """E[f(x_T)] - f* <= Psi_0/w(T) after T >= 1 steps, for a polynomial w that increases.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class RunPromise:
         return start / sum(w * steps**k for k, w in enumerate(self.weight))
 
     def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
-        """Return the fewest iterations after which the bound is at most an accuracy."""
+        """Return the fewest steps after which the bound is at most an accuracy."""
         low, high = 0.0, 1.0
         while self.bound(high, start) > accuracy:
             low, high = high, 2 * high
@@ -335,7 +335,7 @@ class Theorem(ABC):
         """
 
     def rate(self, m: Any, setting: Setting) -> float:
-        """Return tau, the promised factor of the Lyapunov function per iteration."""
+        """Return tau, the promised factor of the Lyapunov function per step."""
         raise Refusal(f"{self.title} has no rate: it promises another thing than a factor")
 
     def descent(self, m: Any, setting: Setting) -> float:

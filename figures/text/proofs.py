@@ -18,7 +18,8 @@ from certibit.theory.certificates.largest_step import MOST_DOUBLINGS
 from certibit.theory.certificates.search import Objective, objective_value
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Region
-from certibit.theory.proofs.proof import Proof
+from certibit.theory.proofs.proof import Proof, unit_of_step
+from certibit.theory.proofs.start import rest_text
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.verdict import (
     FAILS,
@@ -128,7 +129,7 @@ def _configured(method: Method) -> str:
         for key, value in asdict(method).items()
         if not isinstance(value, list | tuple)
     )
-    return f"{method.name}: {', '.join(parts)}"
+    return f"{method.name}: {', '.join(parts)}{unit_of_step(method)}"
 
 
 def _step_size(account: Any) -> str:
@@ -231,7 +232,9 @@ def _potential(account: Any) -> str:
     said = said if text else f"that of {title}"
     if not at_solution:
         return said
-    return f"{said}. At the state at rest about any x it is at most |x - x*|^2"
+    rest = rest_text(proof.method, proof.functions.n)
+    where = f", with {rest}," if rest else ""
+    return f"{said}. At the state at rest about any x{where} it is at most |x - x*|^2"
 
 
 def _noise(account: Any) -> str:

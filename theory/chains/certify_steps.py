@@ -25,7 +25,7 @@ from certibit.theory.exact.long_run import long_runs
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
 from certibit.theory.proofs.premises import Premises
-from certibit.theory.proofs.proof import Proof
+from certibit.theory.proofs.proof import Proof, unit_of_step
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.quadratic_potential import AtModel, Joined, Reweighted
@@ -160,7 +160,8 @@ class Chain:
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
-        methods = ", ".join(dict.fromkeys(str(link.method) for link in self.links))
+        named = (f"{link.method}{unit_of_step(link.method)}" for link in self.links)
+        methods = ", ".join(dict.fromkeys(named))
         return f"Chain of {count} of {methods}\n{self.promise(4)}" + (
             f"\nwhile {self.proviso}" if self.proviso else ""
         )

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from certibit.data.errors import Refusal
-from certibit.solvers.method import Method
+from certibit.solvers.method import Every, Method
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential, Region
 from certibit.theory.proofs.rational_step import RationalStep
@@ -25,6 +25,13 @@ from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.theorem import ContractionPromise, DescentPromise
 from certibit.theory.verdict import subtracted, times_psi, written
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
+
+
+def unit_of_step(method: Method) -> str:
+    """Say what a step is where it is not one iteration: a round with its local steps."""
+    schedule = method.schedule
+    count = schedule.iterations if isinstance(schedule, Every) else 1
+    return f"; a step is a round of {count} iterations" if count > 1 else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,7 +231,7 @@ class Proof:
 
     def __repr__(self) -> str:
         return (
-            f"Certificate of {self.method}\n"
+            f"Certificate of {self.method}{unit_of_step(self.method)}\n"
             f"over {self.functions.described_for(self.method)}\n"
             + self.statement()
             + (f"\nwhile {self.proviso}" if self.proviso else "")

@@ -61,6 +61,9 @@ PSI = Measure("potential")
 """Psi itself, of which a factor is proved."""
 
 
+ZERO_PART = 1e-9
+"""A coefficient of a state at rest that is not written."""
+
 NO_GROWTH = Fraction(0)
 """No growth of Psi."""
 
@@ -179,6 +182,32 @@ class _Affine:
         return self.slopes + 0 * x
 
 
+def _at_rest(method: Method, x: float, slopes: Array) -> dict[str, float]:
+    """Return by field the number of the first client, at rest about x, with given gradients."""
+    about = AboutModel(_Affine(len(slopes), slopes), np.full((1, 1, 1), x))
+    rest = vars(fixed_point(method, about))
+    return {name: float(field.flat[0]) for name, field in rest.items() if field.dtype != bool}
+
+
+def rest_text(method: Method, n: int) -> str:
+    """Say where the fields of a method on n clients are at rest about x, but those that are x."""
+    one, differences = np.ones((n, 1, 1)), np.zeros((n, 1, 1))
+    differences[:2, 0, 0] = (1.0, -1.0)[:n]
+    of_x, of_mean = _at_rest(method, 1.0, 0 * one), _at_rest(method, 0.0, one)
+    of_own = _at_rest(method, 0.0, differences) if n > 1 else dict.fromkeys(of_x, 0.0)
+    texts = []
+    for name, number in of_x.items():
+        parts = {
+            "x": number,
+            "grad f_i(x)": of_own[name],
+            "grad f(x)": of_mean[name] - of_own[name],
+        }
+        sizes = {unit: f"{size:.4g} " for unit, size in parts.items() if abs(size) > ZERO_PART}
+        text = " + ".join(("" if size == "1 " else size) + unit for unit, size in sizes.items())
+        texts += [f"{name} = {text or 0}"] * (text != "x")
+    return ", ".join(texts)
+
+
 def movement(step: SymbolicStep, place: int) -> Rationals:
     """Return a movement that leaves most forms as they are, in the coordinates of a block, (k,).
 
@@ -191,9 +220,7 @@ def movement(step: SymbolicStep, place: int) -> Rationals:
     if place:
         slopes[:2, 0, 0] = (1.0, -1.0)[:n]
         moved[[one.gradient for one in step.evaluations if one.kind == place - 1]] = fmpq(1)
-    x = np.full((1, 1, 1), 0.0 if place else 1.0)
-    rest = fixed_point(step.method, AboutModel(_Affine(n, slopes), x))
-    lengths = [rational(float(x.flat[0])) for x in vars(rest).values() if x.dtype != bool]
+    lengths = [*map(rational, _at_rest(step.method, 0.0 if place else 1.0, slopes).values())]
     states = [number for name, number in basis.names.items() if name[0] == "state"]
     for number, length in zip(states, lengths, strict=True):
         own = bool(basis.every_client[number])

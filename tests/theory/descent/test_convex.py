@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,18 +20,23 @@ from certibit import (
     GD,
     MARINA,
     SGD,
+    Every,
     FiveGCSCC,
     FunctionClass,
     GradientNoise,
     LoCoDL,
+    Method,
+    Needs,
     QuasiStrongConvexity,
     Refusal,
     Scaffnew,
     Squares,
     certify,
+    certify_steps,
 )
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.proofs.start import rest_text
 from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-8
@@ -186,3 +192,60 @@ def test_misfits_are_refused():
         certify(GD(0.1), FunctionClass(3, 0.0, 1.0, noise=GradientNoise(0.5)))
     kept = certify(GD(0.1), FunctionClass(3, 0.0, 1.0), AtModel("distance"), measure="potential")
     assert kept.c == pytest.approx(0.0, abs=1e-9)
+
+
+@dataclass(frozen=True)
+class State:
+    """The model and the gradients there."""
+
+    x: Any
+    h: Any
+
+
+@dataclass(frozen=True)
+class Late(Method):
+    """x+ = x - gamma mean h, h+ = grad f(x+) for each client, or for all; K such steps a round."""
+
+    gamma: float = 0.1
+    shared: bool = False
+    K: int = 1
+    name, needs = "late", Needs()
+
+    @property
+    def schedule(self):
+        return Every(self.K)
+
+    def start(self, x, problem, channel):
+        return State(x, self.gradients(x, problem))
+
+    def gradients(self, x, problem):
+        h = problem.grad(x)
+        return mean(h) if self.shared else h
+
+    def local_step(self, s, problem, channel):
+        x = s.x - self.gamma * mean(s.h)
+        return State(x, self.gradients(x, problem))
+
+    def communicate(self, s, problem, channel):
+        return s
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "told"),
+    [
+        (Late(), 3, "h = grad f_i(x)"),
+        (Late(), 1, "h = 0"),
+        (Late(shared=True), 3, "h = 0"),
+        (DIANA(0.1, 0.1), 1, "h = grad f(x), h_mean = grad f(x)"),
+        (GD(0.1), 3, ""),
+    ],
+)
+def test_state_at_rest_is_written_out(method, n, told):
+    assert rest_text(method, n) == told
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_a_step_of_several_iterations_says_so(K):
+    functions = FunctionClass(1, 1.0, 4.0)
+    for proved in (certify(Late(K=K), functions), certify_steps(Late(K=K), functions, 4)):
+        assert (f"a step is a round of {K} iterations" in repr(proved)) == (K > 1)
