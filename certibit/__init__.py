@@ -85,9 +85,6 @@ if TYPE_CHECKING:
         Sign,
     )
 
-    # What training scripts of torch use
-    from certibit.solvers.deep.ddp_hook import ddp_hook
-
     # The methods
     from certibit.solvers.methods.adiana import ADIANA
     from certibit.solvers.methods.agd import AGD
@@ -305,7 +302,6 @@ __all__ = [
     "compressor",
     "compressor_checks",
     "copies",
-    "ddp_hook",
     "divergence",
     "everyone",
     "heterogeneity",

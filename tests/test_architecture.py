@@ -45,7 +45,7 @@ LEVELS = [
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
     ["solvers.simulation"],
-    ["solvers.fast", "solvers.device", "solvers.deep"],
+    ["solvers.fast", "solvers.device"],
     ["solvers.runs"],
     ["solvers.store"],
     ["theory.assumptions"],
@@ -109,7 +109,7 @@ EXTENSIONS = {
             "solvers.runs.grid",
         ),  # many jobs at once
     ],
-    "deep": ["data.deep", "solvers.deep", "figures.deep"],
+    "deep": ["data.deep", "figures.deep"],
     "estimator": ["certibit.estimator"],
     "attained": [
         "theory.exact",

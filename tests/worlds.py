@@ -24,7 +24,7 @@ COMPRESSORS = {
     "unbiased": ["rand-k:2", "natural", "rand-k:2+natural", "l1", "dithering:3", "rand-k:1@shared"],
     "contractive": [
         *("top-k:2", "sign", "scaled(rand-k:2)", "natural"),
-        "chunked:4(dct(top-k:2+2-bit))",
+        "chunked:4(top-k:2)",
     ],
     None: ["identity"],
 }

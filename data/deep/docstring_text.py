@@ -23,43 +23,6 @@ ALPHABET = "\n" + "".join(map(chr, range(32, 127)))
 """The characters; any other one is read as a question mark."""
 
 
-class CharacterTransformer(nn.Module):  # type: ignore[misc]  # torch has no types here
-    """A transformer that predicts the next character: causal attention, norms before layers."""
-
-    def __init__(self, length: int, width: int = 64, layers: int = 2, heads: int = 4) -> None:
-        super().__init__()
-        self.letters = nn.Embedding(len(ALPHABET), width)
-        self.places = nn.Parameter(0.02 * torch.randn(length, width))
-        self.layers = nn.Sequential(*(_TransformerLayer(width, heads) for _ in range(layers)))
-        self.last = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, len(ALPHABET)))
-
-    def forward(self, text: Tensor) -> Tensor:
-        """Return the outputs (m, length, characters) of texts (m, length)."""
-        return self.last(self.layers(self.letters(text) + self.places))
-
-
-class _TransformerLayer(nn.Module):  # type: ignore[misc]
-    """Causal attention and two linear layers, each added to its input."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.before = nn.LayerNorm(width)
-        self.mixed, self.joined = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.apart = nn.Sequential(
-            nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the states (m, length, width) after the layer."""
-        m, length, width = x.shape
-        parts = self.mixed(self.before(x)).reshape(m, length, 3, self.heads, -1)
-        attention = nn.functional.scaled_dot_product_attention
-        found = attention(*parts.permute(2, 0, 3, 1, 4).unbind(0), is_causal=True)
-        x = x + self.joined(found.transpose(1, 2).reshape(m, length, width))
-        return x + self.apart(x)
-
-
 class CharacterReader(nn.Module):  # type: ignore[misc]
     """A recurrent layer over characters, and a linear layer on each of its states.
 

@@ -2,8 +2,7 @@
 
 The EPISODE papers train recurrent networks on SNLI and Sentiment140; here a GRU reads
 scikit-learn's digits row by row, and a network of rectified states the docstrings of Python's
-standard library. A transformer that reads these is trained with little communication. The claims of
-the papers about their own networks and data are not tested here.
+standard library. The claims of the papers about their own networks and data are not tested here.
 """
 
 from collections.abc import Sequence
@@ -20,8 +19,6 @@ from certibit.figures.deep.deep_verdicts import (
     NOT_TESTED_HERE,
     clipping_verdicts,
     compression_verdicts,
-    interval_compression_verdicts,
-    little_communication_verdict,
 )
 from certibit.figures.deep.networks import NETWORKS, Case, TrainingPlan
 from certibit.figures.deep.rivals import RIVALS
@@ -38,19 +35,14 @@ LOCAL = ("episode", "celgc", "scaffold", "fedavg")
 EVERYONE = ("naive-parallel-clip", *LOCAL, "episode-plus-plus")
 STORED = ("episode-plus-plus", "episode", "celgc", "scaffold")
 COMPRESSED = ("sgd", "ef21-sgdm 10 %", "ef21-sgdm 1 %")
-OF_ADAMW = ("diloco", "sparseloco")
 READERS = tuple(Case(0.0, interval, None, "reader") for interval in (2, 4, 8, 16))
 CLIPPED = ("episode", "celgc")
-TRANSFORMER = Case(0.0, 10, None, "transformer")
-LITTLE = ("adamw", "diloco", "sparseloco", "demo", "ef21-sgdm", "locodl", "sgd")
 CASES = (
     *((case, EVERYONE) for case in SIMILAR),
     *((case, LOCAL) for case in INTERVALS if case not in SIMILAR),
     *((case, STORED) for case in PARTIAL_ROUNDS),
     (Case(30.0), COMPRESSED),
-    *((case, OF_ADAMW) for case in INTERVALS),
     *((case, EVERYONE if case.I == 4 else CLIPPED) for case in READERS),
-    (TRANSFORMER, LITTLE),
 )
 """The cases and the methods there."""
 
@@ -90,13 +82,7 @@ def deep_experiments(
             alone, [(f"{c.S} of 8 clients, I = {c.I}", c, STORED) for c in PARTIAL_ROUNDS]
         ),
         "bits": (every, [("30 % similar, I = 4", both, chosen)]),
-        "interval-bits": (
-            ("bits",), [(f"I = {c.I}", c, (*CLIPPED, *OF_ADAMW)) for c in INTERVALS]
-        ),
         "reader": (alone, [(f"characters, I = {c.I}", c, names) for c, names in readers.items()]),
-        "transformer": (
-            every, [(f"transformer, I = {TRANSFORMER.I}", TRANSFORMER, LITTLE)]
-        ),
     }  # fmt: skip
     paths = []
     for name, (along, panels) in figures.items():
@@ -106,8 +92,6 @@ def deep_experiments(
     said = [
         *clipping_verdicts(curves, (*SIMILAR, READERS[1])),
         *compression_verdicts(curves, both),
-        *interval_compression_verdicts(curves, INTERVALS),
-        little_communication_verdict(curves, TRANSFORMER),
     ]
     said = [each.firm(plan.seeds) for each in said]
     tell(lambda: f"{paragraph(NOT_TESTED_HERE)}\n{verdicts_text(each.record() for each in said)}")

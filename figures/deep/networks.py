@@ -2,14 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from certibit.data.deep.digit_sequences import digit_sequences
-from certibit.data.deep.docstring_text import (
-    CharacterReader,
-    CharacterTransformer,
-    docstring_text,
-)
+from certibit.data.deep.docstring_text import CharacterReader, docstring_text
 from certibit.data.deep.neural_problem import NeuralProblem
 
 
@@ -69,7 +64,7 @@ class _TrainedNetwork:
     loss : float
         The training loss to which costs are counted.
     scale : float
-        Of the step sizes of methods that do not have one of their own.
+        Of the step sizes.
     shorter : int
         The share of the steps of the plan, as 1/shorter.
     some : (first, last)
@@ -98,23 +93,10 @@ def _reader(case: Case, seeds: Sequence[int], plan: TrainingPlan) -> NeuralProbl
     )
 
 
-def _transformer(case: Case, seeds: Sequence[int], plan: TrainingPlan) -> NeuralProblem:
-    return docstring_text(
-        partial(CharacterTransformer, LENGTH),
-        seeds,
-        length=LENGTH,
-        clients=4,
-        examples=max(2, plan.images // 12),
-    )
-
-
 NETWORKS = {
     "digits": _TrainedNetwork("a GRU that reads digits", _digits, 0.1),
     "reader": _TrainedNetwork(
         "a recurrent network that reads characters", _reader, 2.5, 0.5, 2, (0, 3)
-    ),
-    "transformer": _TrainedNetwork(
-        "a transformer that reads characters", _transformer, 2.75, 0.2, 2, (1, 3)
     ),
 }
 """By name."""

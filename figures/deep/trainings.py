@@ -53,8 +53,7 @@ class Training(StoredJob):
         """The runs: step sizes, thresholds and seeds."""
         rival, network = RIVALS[self.rival], NETWORKS[self.case.network]
         taus = self.plan.taus if rival.clips else (np.inf,)
-        scale = rival.scale or network.scale
-        etas = tuple(scale * eta for eta in self.plan.etas[slice(*network.some)])
+        etas = tuple(network.scale * eta for eta in self.plan.etas[slice(*network.some)])
         return Grid({"eta": etas, "tau": taus}, self.plan.seeds)
 
     def trace(self) -> Trace:

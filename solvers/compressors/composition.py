@@ -1,18 +1,15 @@
-"""Compressors made of compressors: of parts of a vector, of its cosine coefficients, both ways."""
+"""Compressors made of compressors: of parts of a vector, one after another, both ways."""
 
 from dataclasses import dataclass
-from functools import cache, cached_property
-from types import ModuleType
-from typing import Any
+from functools import cached_property
 
 import numpy as np
-from array_api_compat import device
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.noise import subsets
-from certibit.solvers.backend import feature_max, feature_sum, gather, squared_norm
+from certibit.solvers.backend import feature_sum, gather, squared_norm
 from certibit.solvers.compressors import wire
 from certibit.solvers.compressors.base import Biased, Compressor, Identity, require_positive_integer
 from certibit.solvers.compressors.natural import power_of_two_variance, powers_near
@@ -67,67 +64,6 @@ class RandKNatural(Compressor):
     def variance(self, x: Array) -> Array:
         natural = feature_sum(power_of_two_variance(x))[:, 0, :]
         return self._rand_k.variance(x) + x.shape[1] / self.k * natural
-
-
-@dataclass(frozen=True)
-class TopKTwoBits(Biased):
-    """Greedy sparsification with two bits for each value: its sign, and whether it is large.
-
-    Of the k entries v of largest absolute value, p_j = +-3 where |v_j| > max |v|/2 and +-1 where
-    not, and C(x)_j = s p_j with the best scale s = <v, p>/|p|^2. So |C(x) - x|^2 = |x|^2 -
-    <v, p>^2/|p|^2. The message is the k indices, s, k signs and k sizes, 32 + 2 k + k ceil(log2 d)
-    bits.
-
-    Biased, alpha = 9 k/((k + 8) d). Proof: let max |v| = 1, a of the entries be large, with sum S
-    and sum of squares A, and the others have sum T and sum of squares B. It is enough that
-    (3 S + T)^2 >= 9 (A + B) 9 a/(a + 8), as |p|^2 = 8 a + k is at most (k + 8) 9 a/(a + 8). For
-    a = 1 it is 6 T + T^2 >= 9 B, and T >= 2 B. For a >= 2 first 9 S^2 >= 81 a A/(a + 8), for a = 2
-    as (1 + h)^2 >= 9 (1 + h^2)/5 for 1/2 <= h <= 1, for a >= 3 as 9 S^2 >= 8 a A (Kantorovich);
-    then 6 S T >= 6 (a + 1) B >= 81 a B/(a + 8).
-    """
-
-    k: int
-
-    def __post_init__(self) -> None:
-        TopK(self.k)
-
-    @cached_property
-    def _top_k(self) -> TopK:
-        return TopK(self.k)
-
-    @property
-    def name(self) -> str:
-        return f"top-k:{self.k}+2-bit"
-
-    def check(self, d: int) -> None:
-        self._top_k.check(d)
-
-    def alpha(self, d: int) -> float:
-        return 9 / (self.k + 8) * self._top_k.alpha(d)
-
-    def layout(self, d: int) -> wire.Layout:
-        indices, _ = self._top_k.layout(d).fields
-        pair = (wire.Sign(), self.k)
-        return wire.Layout((indices, (wire.Norm(), 1), pair, pair))
-
-    def uniforms(self, d: int) -> int:
-        return 0
-
-    def message(self, x: Array, uniforms: Array) -> wire.Message:
-        xp = array_namespace(x)
-        indices, values = self._top_k.message(x, uniforms)
-        size, one = xp.abs(values), xp.ones_like(values)
-        large = xp.where(2 * size > feature_max(size), one, -one)
-        p = 2 + large
-        scale = feature_sum(size * p) / feature_sum(p * p)
-        return indices, scale, xp.copysign(one, values), large
-
-    def vector(self, message: wire.Message, d: int) -> Array:
-        indices, scale, signs, large = message
-        return self._top_k.vector((indices, scale * (2 + large) * signs), d)
-
-    def variance(self, x: Array) -> Array:
-        return squared_norm(self.mean(x) - x)[:, 0, :]
 
 
 @dataclass(frozen=True)
@@ -262,8 +198,11 @@ class Scaled(Biased):
 
 
 @dataclass(frozen=True)
-class _OfAnotherVector(Biased):
-    """Base of compressors that apply another one, which draws nothing, to another vector.
+class Chunked(Biased):
+    """A compressor applied to every chunk of ``size`` entries by itself.
+
+    The last chunk is filled with zeros. alpha is that of the inner compressor for ``size`` entries,
+    and the message has its fields once for each chunk: ceil(d/size) times its bits.
 
     Raises
     ------
@@ -272,6 +211,7 @@ class _OfAnotherVector(Biased):
     """
 
     inner: Compressor
+    size: int
 
     def __post_init__(self) -> None:
         if self.inner.unbiased or self.inner.uniforms(1 << 20):
@@ -279,26 +219,6 @@ class _OfAnotherVector(Biased):
                 f"{self.inner.name!r} is no biased compressor without random numbers; give one "
                 "such as top-k:4"
             )
-
-    def uniforms(self, d: int) -> int:
-        return 0
-
-    def variance(self, x: Array) -> Array:
-        return squared_norm(self.mean(x) - x)[:, 0, :]
-
-
-@dataclass(frozen=True)
-class Chunked(_OfAnotherVector):
-    """A compressor applied to every chunk of ``size`` entries by itself.
-
-    The last chunk is filled with zeros. alpha is that of the inner compressor for ``size`` entries,
-    and the message has its fields once for each chunk: ceil(d/size) times its bits.
-    """
-
-    size: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
         require_positive_integer("chunked", self.size, "chunks of")
 
     @property
@@ -340,52 +260,11 @@ class Chunked(_OfAnotherVector):
     def _chunks(self, d: int) -> int:
         return -(-d // self.size)
 
+    def uniforms(self, d: int) -> int:
+        return 0
 
-@dataclass(frozen=True)
-class Cosine(_OfAnotherVector):
-    """A compressor applied to the discrete cosine transform: C(x) = T' inner(T x).
-
-    T is the orthonormal DCT-II of d entries, a matrix (d, d): use it in chunks. alpha and the
-    message are those of the inner compressor.
-    """
-
-    @property
-    def name(self) -> str:
-        return f"dct({self.inner.name})"
-
-    def check(self, d: int) -> None:
-        self.inner.check(d)
-
-    def alpha(self, d: int) -> float:
-        return self.inner.alpha(d)
-
-    def hardest(self, d: int) -> NDArray[np.float64] | None:
-        coefficients = self.inner.hardest(d)
-        return None if coefficients is None else _cosines(np, "cpu", d).T @ coefficients
-
-    def layout(self, d: int) -> wire.Layout:
-        return self.inner.layout(d)
-
-    def message(self, x: Array, uniforms: Array) -> wire.Message:
-        return self.inner.message(_transform(x) @ x, uniforms)
-
-    def vector(self, message: wire.Message, d: int) -> Array:
-        coefficients = self.inner.vector(message, d)
-        return _transform(coefficients).T @ coefficients
-
-
-def _transform(x: Array) -> Array:
-    """Return the matrix of the transform for vectors (n, d, R), in their library and type."""
-    xp = array_namespace(x)
-    return xp.astype(_cosines(xp, device(x), x.shape[1]), x.dtype, copy=False)
-
-
-@cache
-def _cosines(xp: ModuleType, there: Any, d: int) -> Array:
-    row, column = np.arange(d)[:, None], np.arange(d)
-    T = np.sqrt(2 / d) * np.cos(np.pi * row * (2 * column + 1) / (2 * d))
-    T[0] = np.sqrt(1 / d)
-    return xp.asarray(T, device=there)
+    def variance(self, x: Array) -> Array:
+        return squared_norm(self.mean(x) - x)[:, 0, :]
 
 
 @dataclass(frozen=True)

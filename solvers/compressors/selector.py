@@ -16,11 +16,9 @@ from certibit.data.own.own_file import instance, is_own, own_instance
 from certibit.solvers.compressors.base import Compressor, Identity
 from certibit.solvers.compressors.composition import (
     Chunked,
-    Cosine,
     RandKNatural,
     RandKOfTopK,
     Scaled,
-    TopKTwoBits,
     TwoWay,
 )
 from certibit.solvers.compressors.natural import Natural
@@ -41,20 +39,18 @@ _NUMBERED: dict[str, Callable[[int], Compressor]] = {
     "rand-k:K@shared": lambda k: RandK(k, shared=True),
     "rand-k:K+natural": RandKNatural,
     "top-k:K": TopK,
-    "top-k:K+2-bit": TopKTwoBits,
     "dithering:S": Dithering,
     "qsgd:S": Dithering,
 }
 _AROUND: dict[str, Callable[..., Compressor]] = {
     r"rand-k:([0-9]{1,12})\((top-k:[0-9]+)\)": RandKOfTopK,
     r"scaled\((.*)\)": Scaled,
-    r"dct\((.*)\)": Cosine,
     r"chunked:([0-9]{1,12})\((.*)\)": Chunked,
 }
 """Compressors around another one, by the pattern of their numbers and the inner selector."""
 NAMES = (
     *(*_PLAIN, *_NUMBERED, "rand-k:K(top-k:K)", "scaled(COMPRESSOR)", "chunked:S(BIASED)"),
-    *("dct(BIASED)", "two-way(UP;DOWN)"),
+    "two-way(UP;DOWN)",
 )
 """The forms of a selector; K, S stand for positive integers, COMPRESSOR for an unbiased one.
 

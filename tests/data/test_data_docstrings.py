@@ -9,39 +9,35 @@ from certibit import EF21, Refusal, check, compressor  # noqa: E402
 from certibit.data.deep.docstring_text import (  # noqa: E402
     ALPHABET,
     CharacterReader,
-    CharacterTransformer,
     docstring_text,
 )
 
 LENGTH = 8
-NETWORKS = {
-    "transformer": lambda: CharacterTransformer(LENGTH, width=8, layers=1, heads=2),
-    "reader": lambda: CharacterReader(width=6),
-}
-each_network = pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
+
+
+def reader():
+    return CharacterReader(width=6)
 
 
 def text_of(codes):
     return "".join(ALPHABET[code] for code in codes.ravel().tolist())
 
 
-def small(make, **options):
-    return docstring_text(make, length=LENGTH, clients=3, examples=5, batch=2, **options)
+def small(**options):
+    return docstring_text(reader, length=LENGTH, clients=3, examples=5, batch=2, **options)
 
 
-@each_network
-def test_labels_are_the_next_characters(make):
-    problem = small(make)
+def test_labels_are_the_next_characters():
+    problem = small()
     assert problem.inputs.shape == (3, 5, LENGTH)
     assert (problem.inputs[..., 1:] == problem.labels[..., :-1]).all()
     assert len({text_of(part) for part in problem.inputs}) == 3
     assert " " in text_of(problem.inputs)
 
 
-@each_network
-def test_no_output_looks_ahead(make):
+def test_no_output_looks_ahead():
     torch.manual_seed(0)
-    network, text = make(), torch.randint(len(ALPHABET), (2, LENGTH))
+    network, text = reader(), torch.randint(len(ALPHABET), (2, LENGTH))
     changed = text.clone()
     changed[:, 5:] = (changed[:, 5:] + 1) % len(ALPHABET)
     before, after = (network(x)[:, :5] for x in (text, changed))
@@ -50,7 +46,7 @@ def test_no_output_looks_ahead(make):
 
 
 def test_starts_are_those_of_their_seeds():
-    problem = small(NETWORKS["reader"], seeds=(1, 0, 1))
+    problem = small(seeds=(1, 0, 1))
     assert (problem.x_0[..., 0] == problem.x_0[..., 2]).all()
     assert (problem.x_0[..., 0] != problem.x_0[..., 1]).any()
 
@@ -67,15 +63,14 @@ def test_gradients_of_a_large_gain_explode():
 @pytest.mark.long
 def test_more_text_than_there_is_is_refused():
     with pytest.raises(Refusal, match="take fewer clients, examples or characters"):
-        docstring_text(NETWORKS["reader"], examples=10**6)
+        docstring_text(reader, examples=10**6)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("batch", [None, 2])
 def test_check_makes_no_claim_about_unknown_constants(batch):
     """Of single precision, with gradients that are counted in examples."""
-    network = NETWORKS["reader"]
-    problem = docstring_text(network, length=LENGTH, clients=3, examples=5, batch=batch)
+    problem = docstring_text(reader, length=LENGTH, clients=3, examples=5, batch=batch)
     found = check(EF21(gamma=0.1), problem, compressor("top-k:40"))
     assert found.holds
     assert "its constants are not known, and no check of constants is made" in found.unpromised

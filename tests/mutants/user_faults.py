@@ -37,7 +37,7 @@ OF_FILES = {
     "quantisation": ["diana dithering:3", "diana ternary", "ef21 sign"],
     "selection": ["diana rand-k:2", "ef21 top-k:2", "diana rand-k:1@shared", "diana l1"],
     "composition": ["diana rand-k:2+natural", "ef21 scaled(rand-k:2)",
-                    "ef21 top-k:2+2-bit", "ef-bv rand-k:1(top-k:2)",
+                    "ef21 chunked:3(top-k:2)", "ef-bv rand-k:1(top-k:2)",
                     "ef21p-diana two-way(rand-k:2;top-k:2)",
                     "locodl-both-ways two-way(rand-k:2;rand-k:2)"],
     "losses": [f"{_ROWS} gd --loss logistic", f"{_ROWS} gd --loss huber:1",

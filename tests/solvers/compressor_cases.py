@@ -29,11 +29,8 @@ BIASED = [
     "top-k:1",
     "top-k:2",
     "sign",
-    "top-k:1+2-bit",
-    "top-k:3+2-bit",
-    "dct(top-k:1)",
     "chunked:2(top-k:1)",
-    "chunked:3(dct(top-k:2+2-bit))",
+    "chunked:3(sign)",
     "scaled(rand-k:1)",
     "scaled(rand-k:2@shared)",
     "scaled(natural)",
@@ -84,7 +81,7 @@ def cuts(c: Compressor, x: NDArray[np.float64]) -> list[list[float]]:
     if name.startswith("rand-k") and "(" in name:  # of as many features as are drawn from
         name, d = name.partition("(")[0], int(name.rpartition(":")[2])
     kind, _, rest = name.partition(":")
-    if kind in {"identity", "top-k", "sign", "chunked"} or kind.startswith("dct"):
+    if kind in {"identity", "top-k", "sign", "chunked"}:
         return []
     if kind == "rand-k":
         k = int(rest.partition("@")[0].partition("+")[0])

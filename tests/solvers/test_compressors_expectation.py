@@ -91,7 +91,7 @@ def test_outcome_is_constant_inside_a_cell(name):
             np.testing.assert_array_equal(again, middle, err_msg=vector)
 
 
-@pytest.mark.parametrize("name", [x for x in ALL if not re.search("sign|dct|2-bit", x)])
+@pytest.mark.parametrize("name", [x for x in ALL if not re.search("sign", x)])
 def test_zero_entries_stay_zero(name):
     """Also where a uniform number is 0, and where its product with a norm rounds up to the norm."""
     c, vectors = compressor(name), ([0.0, 3.0, 0.0], [0.0, 5e-324, -0.0], [0.0, -0.7, 1e300])

@@ -359,9 +359,9 @@ def certify(
     With M = Psi, the default for strongly convex functions, it is a factor, E[Psi+] <= (1 - c) Psi.
     Where functions have a lower bound and no solution, f* is inf f, and f - inf f at the model has
     weight 1 in Psi. For M = f - f*, Psi at the state at rest about any x is at most |x - x*|^2, so
-    that (1/T) sum_t E[M_t] <= |x_0 - x*|^2/(c T) for a run that starts there. In such a
-    state, which the command line writes out, an estimate of a client's gradient is that at x; one
-    that is found, of a single client or shared by all, is 0. Where the class has stochastic gradients, with
+    that (1/T) sum_t E[M_t] <= |x_0 - x*|^2/(c T) for a run that starts there. In such a state,
+    which the command line writes out, an estimate of a client's gradient is that at x; one that is
+    found, of a single client or shared by all, is 0. Where the class has stochastic gradients, with
     variance sigma^2, the least e found with E[Psi+] <= Psi - c M + e sigma^2 is returned, for a
     given c.
 

@@ -1,1 +1,0 @@
-"""Methods and compressors in training scripts of torch."""
