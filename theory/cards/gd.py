@@ -63,8 +63,7 @@ class LastIterate(RunTheorem):
     """f(x_T) - f* <= |x_0 - x*|^2/(2/L_f + 4 gamma T) for 0 < gamma <= 1/L_f.
 
     Psi = |x - x*|^2, for a convex, L_f-smooth average f; attained by Huber functions. Drori,
-    Teboulle, Mathematical Programming 145 (2014), Theorem 3.1; ``theory/chains/known_runs.py`` has
-    a proof for all T.
+    Teboulle, Mathematical Programming 145 (2014), Theorem 3.1.
     """
 
     method = GD

@@ -18,7 +18,7 @@ class GrowingMomentum(RunTheorem):
     """f(x_T) - f* <= 2 |x_0 - x*|^2/(gamma (T + 1)^2) for 0 < gamma <= 1/L_f.
 
     Psi = |x - x*|^2, for a convex, L_f-smooth average f. Su, Boyd, Candes, arXiv:1503.01243,
-    Theorem 6; ``theory/chains/known_runs.py`` has a proof for all T.
+    Theorem 6.
     """
 
     method = Nesterov

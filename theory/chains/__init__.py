@@ -1,1 +1,1 @@
-"""Certificates of several steps, by potentials that change, and of whole runs."""
+"""Certificates of several steps, by potentials that change."""

@@ -7,18 +7,13 @@ two: the list of the cuts is the proof, and to check it is to look at signs.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from math import comb
-from numbers import Real
 from typing import Any, Self
 
-import numpy as np
 from flint import fmpq_poly
 
-from certibit.data.errors import Refusal
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational
-from certibit.theory.worlds.opaque.letters import Opaque
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,45 +50,32 @@ class RationalFunction:
         return str(self.num) if self.den == _ONE else f"({self.num})/({self.den})"
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, RationalFunction):
-            return bool(self.num == other.num and self.den == other.den)
-        if not isinstance(other, Real):
+        if not isinstance(other, RationalFunction):
             return False
-        if self.is_constant:
-            return self == RationalFunction.of(other)
-        raise Refusal(
-            f"{self} is compared with {other}, which it equals for some values of its unknown; "
-            "a proof for all of them needs a step that asks for none"
-        )
+        return bool(self.num == other.num and self.den == other.den)
 
     def __hash__(self) -> int:
-        if self.is_constant:
-            return hash(Fraction(int(self.num[0].p), int(self.num[0].q)))
         return hash((str(self.num), str(self.den)))
 
     def __bool__(self) -> bool:
         return bool(self.num)
 
     def __add__(self, other: Any) -> "RationalFunction":
-        if isinstance(other, np.ndarray | Opaque):
-            return NotImplemented
         o = RationalFunction.of(other)
         if self.den == o.den:
-            return self._kind(o).reduced(self.num + o.num, self.den)
-        return self._kind(o).reduced(self.num * o.den + o.num * self.den, self.den * o.den)
+            return RationalFunction.reduced(self.num + o.num, self.den)
+        return RationalFunction.reduced(self.num * o.den + o.num * self.den, self.den * o.den)
 
     def __mul__(self, other: Any) -> "RationalFunction":
-        if isinstance(other, np.ndarray | Opaque):
-            return NotImplemented
         o = RationalFunction.of(other)
-        return self._kind(o).reduced(self.num * o.num, self.den * o.den)
+        return RationalFunction.reduced(self.num * o.num, self.den * o.den)
 
     def __truediv__(self, other: Any) -> "RationalFunction":
         o = RationalFunction.of(other)
-        return self._kind(o).reduced(self.num * o.den, self.den * o.num)
+        return RationalFunction.reduced(self.num * o.den, self.den * o.num)
 
     def __neg__(self) -> "RationalFunction":
-        return type(self)(-self.num, self.den)
+        return RationalFunction(-self.num, self.den)
 
     def __sub__(self, other: Any) -> "RationalFunction":
         return self + -other
@@ -105,11 +87,7 @@ class RationalFunction:
         return RationalFunction.of(other) / self
 
     def __pow__(self, power: int) -> "RationalFunction":
-        return type(self)(self.num**power, self.den**power)
-
-    def _kind(self, other: "RationalFunction") -> "type[RationalFunction]":
-        """Return the class of what is computed from two."""
-        return type(self) if isinstance(self, type(other)) else type(other)
+        return RationalFunction(self.num**power, self.den**power)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -139,45 +117,9 @@ class RationalFunction:
         return bool(self.den == _ONE and self.num.degree() < 1)
 
 
-class AllValues(RationalFunction):
-    """A rational function that stands for all its values in a user's code: it has no truth value.
-
-    What is calculated from it is of this class, too.
-    """
-
-    def __bool__(self) -> bool:
-        return bool(self != 0)  # which is refused where it depends on the value
-
-    def __hash__(self) -> int:
-        return super().__hash__() if self.is_constant else hash(self == 0)
-
-    def __truediv__(self, other: Any) -> RationalFunction:
-        _require_no_pole(RationalFunction.of(other))
-        return super().__truediv__(other)
-
-    def __rtruediv__(self, other: Any) -> RationalFunction:
-        _require_no_pole(self)
-        return RationalFunction.__truediv__(RationalFunction.of(other), self)
-
-    @property
-    def plain(self) -> RationalFunction:
-        """The same as a number of proofs."""
-        return RationalFunction(self.num, self.den)
-
-
 _ONE = fmpq_poly([1])
 VARIABLE = RationalFunction(fmpq_poly([0, 1]), _ONE)
 """The unknown itself."""
-
-Real.register(RationalFunction)  # a number for every value of the unknown
-
-
-def _require_no_pole(below: RationalFunction) -> None:
-    """Refuse a divisor that may be 0 for an unknown of at least 0."""
-    signs = {float(x) > 0 for x in below.num.coeffs() if x}
-    if len(signs) != 1 or not below.num[0]:
-        raise Refusal(f"a step divides by {below}, which may be 0; a proof for all needs another")
-
 
 DEPTH = 12
 """How often an interval is halved at most."""

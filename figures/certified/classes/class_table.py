@@ -21,7 +21,6 @@ from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
 from certibit.theory.certificates.certify import certify
-from certibit.theory.chains.known_runs import KNOWN_RUNS
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
 from certibit.theory.relaxed.certify_clipped import certify_clipped
@@ -105,8 +104,6 @@ def _certified(card: Card, label: str) -> None:
             raise Refusal("its parameters are for L-smooth f_i")
         relaxed = RelaxedFunctions(1.0, 1.0, N, kappa=0.0)  # only CELGC makes use of kappa
         certify_clipped(published_method(card, relaxed), relaxed)
-        return
-    if label == "convex" and card.name in KNOWN_RUNS and KNOWN_RUNS[card.name].verify():
         return
     if card.name in CLIPPING:
         some: Any = {f.name: 0.1 for f in fields(card.method) if f.default is MISSING}

@@ -19,9 +19,7 @@ from certibit.theory.certificates.summary import (
     account,
     stated_descent,
 )
-from certibit.theory.chains.known_runs import ACCELERATED, GRADIENT_DESCENT
 from certibit.theory.proofs.proof import Proof
-from certibit.theory.verdict import Known
 
 CONVEX_POINTS = ((10, 1.0),)
 """n and omega; alpha = 1/(1 + omega) for contractions."""
@@ -87,18 +85,7 @@ def convex_table(points: tuple[tuple[int, float], ...] = CONVEX_POINTS) -> str:
         )
         for reason, of in sentences.items()
     ]
-    notes.append(paragraph(_of_runs()))
     return "\n\n".join([paragraph(_CONVEX), table(HEADER, rows, texts=2), "\n".join(notes)])
-
-
-def _of_runs() -> str:
-    """Say what is proved of runs of any length, after its proofs are checked."""
-    proved = {
-        "GD with gamma = 1/L: f(x_T) - f* <= L |x_0 - x*|^2/(4 T + 2)": GRADIENT_DESCENT,
-        "Nesterov with gamma = 1/L: f(x_T) - f* <= 2 L |x_0 - x*|^2/(T + 1)^2": ACCELERATED,
-    }
-    held = [said for said, proof in proved.items() if proof.verify()]
-    return f"For runs of any length T >= 1, {Known.PROVED.words()}: {'; '.join(held)}."
 
 
 def write_convex(folder: Path) -> str:
