@@ -36,7 +36,7 @@ deep: .venv/installed
 pictures: .venv/installed-dev episode
 	$(BIN)/python docs/making/pictures.py results
 
-# The proofs of EPISODE, LoCoDL and normalised EF21, step by step.
+# The proofs of EPISODE and LoCoDL, step by step.
 audit: .venv/installed
 	$(BIN)/certibit audit
 

@@ -48,36 +48,6 @@ def rates_table(measured: list[Rate]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def gains_table(gains: list[PotentialGain]) -> str:
-    """Tabulate per family what theorems promise, what is found, and what is attained."""
-    rows: list[tuple[str, ...]] = []
-    for family in dict.fromkeys((gain.n, gain.kappa, gain.omega) for gain in gains):
-        n, kappa, omega = family
-        rows.append((f"{n}, {kappa:g}, {omega:g}", *[""] * 6))
-        rows += [
-            (
-                f"  {method_label(gain.method)}",
-                gain.rule,
-                _small(gain.promised),
-                _small(gain.certified),
-                _small(gain.found),
-                _times(gain.found / max(gain.promised, gain.certified)),
-                _small(gain.attained),
-            )
-            for gain in gains
-            if (gain.n, gain.kappa, gain.omega) == family
-            and math.isfinite(gain.found + gain.promised)
-        ]
-    caption = (
-        "1 - factor per step at n, kappa, omega: promised by the best theorem, certified for its "
-        "potential, and for "
-        "the best quadratic potential that is found; the gain; and what the long run on quadratics "
-        f"of one dimension attains, more than which no potential proves; {MEANING}"
-    )
-    header = ("", "rule", "promised", "certified", "found", "gain", "attained")
-    return f"{paragraph(caption)}\n\n{table(header, rows, texts=2)}"
-
-
 def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
     """Tabulate per family what is proved for each rule beside the bits measured with it.
 
@@ -118,10 +88,6 @@ def _small(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else "-"
 
 
-def _times(value: float) -> str:
-    return f"{value:.3g}x" if math.isfinite(value) else "-"
-
-
 def certified_comparison(work: Work) -> list[Path]:
     """Compare certified and published rates; write tables.
 
@@ -142,7 +108,6 @@ def certified_comparison(work: Work) -> list[Path]:
         return "\n\n".join(
             (
                 rates_table(measured),
-                gains_table(gains),
                 measured_table(gains, downlink),
             )
         )

@@ -8,11 +8,8 @@ from certibit.theory.audit.locodl.locodl_proof import PROOF as LOCODL
 from certibit.theory.audit.machinery.report import Report, audit_report
 from certibit.theory.audit.machinery.step import WrittenProof
 from certibit.theory.audit.machinery.verify import Finding
-from certibit.theory.audit.normalised_ef21_proof import PROOF as NORMALISED_EF21
 
-PROOFS: Mapping[str, WrittenProof] = {
-    proof.name: proof for proof in (EPISODE, LOCODL, NORMALISED_EF21)
-}
+PROOFS: Mapping[str, WrittenProof] = {proof.name: proof for proof in (EPISODE, LOCODL)}
 
 
 def audit(
@@ -26,7 +23,7 @@ def audit(
     Parameters
     ----------
     name : str
-        "episode", "locodl" or "normalised-ef21".
+        "episode" or "locodl".
     seed : int
         Of the search.
     effort : float

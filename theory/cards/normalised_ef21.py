@@ -22,7 +22,7 @@ class NormalisedFeedback:
 
     Notes
     -----
-    Proof, audited step by step by ``certibit audit normalised-ef21``. The step has length gamma, so
+    Proof, by hand. The step has length gamma, so
     by Lemmas 5 and 6 of EPISODE f(x+) <= f - gamma |grad f| + 2 gamma |grad f - g| + gamma^2 M/2,
     and the gradients move by at most gamma M in the mean over the clients, M = A L0 + B L1 (kappa +
     rho |grad f|). A contraction leaves s (|grad f_i - g_i| + the move). With c = 2 gamma/(1 - s)

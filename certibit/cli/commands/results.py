@@ -205,7 +205,7 @@ _CERTIFIED = f"""\
 {output("results/certified")}
 {options.limits_of_runs(MOST_ITERATIONS)}{places()}"""
 _AUDIT = f"""\
-PROOF*  episode, locodl, normalised-ef21; default all
+PROOF*  episode, locodl; default both
 --seed :count=1  seed of the search
 --effort :count=1  factor by which the number of searched points is multiplied
 {output("results/audit")}"""

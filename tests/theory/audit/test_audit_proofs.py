@@ -8,7 +8,6 @@ import math
 import re
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,17 +20,10 @@ from certibit.theory.audit.machinery.families import FAMILIES
 from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.audit.machinery.rounds import LEMMA_ROUND, ROUND, noises
 from certibit.theory.audit.machinery.verify import Auditor
-from certibit.theory.audit.normalised_ef21_proof import (
-    REACH,
-    SMALL,
-    step_growth,
-    weight,
-)
 from certibit.theory.audit.proofs import PROOFS, audit
 from certibit.theory.cards.episode import MAIN
-from certibit.theory.cards.normalised_ef21 import NormalisedFeedback, normalised_growth
 
-EPISODE, LOCODL, FEEDBACK = (PROOFS[name] for name in ("episode", "locodl", "normalised-ef21"))
+EPISODE, LOCODL = (PROOFS[name] for name in ("episode", "locodl"))
 EFFORT = 0.15
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -154,58 +146,13 @@ LOCODL_PLANTS = [
 ]
 
 
-FEEDBACK_PLANTS = [
-    ("direction", lambda p: p.with_constants(direction="19/10")),
-    ("direction", lambda p: p.turned("direction")),
-    ("f of all clients", lambda p: p.turned("f of all clients")),
-    ("M", lambda p: p.turned("M")),
-    ("descent", lambda p: p.with_constants(direction=1)),
-    ("moves", lambda p: p.without("moves", REACH)),
-    ("errors", lambda p: p.replaced("errors", right=lambda v: v.s * v.error)),
-    ("errors", lambda p: p.replaced("errors", right=lambda v: p.step("errors").right(v) * v.s)),
-    ("c", lambda p: p.with_constants(weight="21/10")),
-    ("K", lambda p: p.with_constants(K="29/10")),
-    ("K", lambda p: p.with_constants(weight="19/10")),
-    ("one round", lambda p: p.with_constants(weight=1)),
-    ("one round", lambda p: p.replaced("one round", right=lambda v: -v.gamma * v.slope)),
-    ("step size", lambda p: p.without("step size", SMALL)),
-    ("theorem", lambda p: p.replaced("theorem", right=lambda v: -v.gamma * v.slope / 2)),
-    ("theorem", lambda p: p.turned("theorem")),
-    ("whole runs", lambda p: p.turned("whole runs")),
-    ("whole runs", lambda p: p.replaced("whole runs", right=lambda v: v.gamma * v.level)),
-]
-
-
-PLANTS = [
-    *((LOCODL, "fractions", *plant) for plant in LOCODL_PLANTS),
-    *((FEEDBACK, "50 digits", *plant) for plant in FEEDBACK_PLANTS),
-]
-
-
 @pytest.mark.long(keep=12)
-@pytest.mark.parametrize(("proof", "arithmetic", "place", "plant"), PLANTS)
-def test_planted_errors_are_found(proof, arithmetic, place, plant):
-    assert verdict(proof, place).verdict == "holds"
-    found = verdict(plant(proof), place)
+@pytest.mark.parametrize(("place", "plant"), LOCODL_PLANTS)
+def test_planted_errors_are_found(place, plant):
+    assert verdict(LOCODL, place).verdict == "holds"
+    found = verdict(plant(LOCODL), place)
     assert found.verdict == "fails"
-    assert found.witness.arithmetic == arithmetic
-
-
-def test_the_audited_constants_are_those_of_the_theorem():
-    theorem, step = NormalisedFeedback(C=2.0), FEEDBACK.step("theorem")
-    point = draw_point(step.space, np.random.default_rng(4))
-    cell = step.space.cells[0]
-    v = evaluate(step.space, cell, {**point, "C": np.full(600, 2.0)}, FEEDBACK.constants, "float")
-    names = ("L0", "L1", "kappa", "rho", "gamma", "s", "slope")
-    for j in range(20):
-        values = {name: float(np.broadcast_to(getattr(v, name), 600)[j]) for name in names}
-        c = SimpleNamespace(**values)
-        alpha = 1 - c.s**2
-        assert theorem.weight(c.gamma, alpha) == pytest.approx(weight(v)[j])
-        assert normalised_growth(alpha) == pytest.approx(step_growth(v)[j])
-        assert -theorem.decrease(c, c.gamma, alpha, c.slope) == pytest.approx(step.right(v)[j])
-        assert all(one.holds for one in theorem.conditions(c, c.gamma * (1 - 1e-9), alpha))
-        assert not all(one.holds for one in theorem.conditions(c, c.gamma * 60, alpha))
+    assert found.witness.arithmetic == "fractions"
 
 
 @pytest.mark.parametrize("name", PROOFS)
