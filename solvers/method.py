@@ -262,9 +262,16 @@ def slot_of(sample: Slot | None, named: bool) -> Slot | None:
     Raises
     ------
     Refusal
-        If it names one and its ``needs`` do not say so.
+        If it names one and its ``needs`` do not say so, or its slot is no whole number and no word.
     """
     if named:
+        word = isinstance(sample, str) and sample.isidentifier()
+        whole = isinstance(sample, int) and not isinstance(sample, bool)
+        if not (word or whole or isinstance(sample, Sample | None)):
+            raise Refusal(
+                f"{sample!r} is no slot of samples; name one by a whole number or by a word, such "
+                "as 0 or 'initial'"
+            )
         return sample
     if sample is not None:
         name = "drawn already" if isinstance(sample, Sample) else repr(sample)

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array, array_namespace
 from certibit.solvers.libraries import host, like
 from certibit.solvers.simulation.ledger import Ledger, Turn
-from certibit.solvers.simulation.randomness import Streams, key, uniform_numbers
+from certibit.solvers.simulation.randomness import (
+    Streams,
+    key,
+    require_own_numbers,
+    uniform_numbers,
+)
 
 _COINS = 64
 """Iterations whose coins are tossed at once."""
@@ -55,6 +60,7 @@ class DeviceStreams(Streams):
         All runs see numbers, and those whose turn it is have drawn them.
         """
         if purpose not in self._keys:
+            require_own_numbers(purpose, self._keys)
             self._begin(purpose, np.zeros(len(self), dtype=np.int64))
         first, (rows, columns) = self._drawn[purpose], shape
         xp = array_namespace(first)

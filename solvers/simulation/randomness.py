@@ -8,7 +8,7 @@ of the counter, which starts at 1; so any number is computed on any device witho
 Source: J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel random numbers: as easy as 1, 2, 3, 2011.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 from zlib import crc32
@@ -19,6 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.errors import Refusal
 from certibit.solvers.libraries import host
 from certibit.solvers.method import require_probability
 from certibit.solvers.registry import on_device
@@ -128,8 +129,24 @@ def key(seed: int, purpose: str) -> NDArray[np.uint64]:
 
 
 def _philox(seed: int, purpose: str) -> np.random.Philox:
-    sequence = np.random.SeedSequence(seed, spawn_key=(crc32(purpose.encode()),))
-    return np.random.Philox(sequence)
+    return np.random.Philox(np.random.SeedSequence(seed, spawn_key=(_number(purpose),)))
+
+
+def _number(purpose: str) -> int:
+    return crc32(purpose.encode())
+
+
+OF_CHANNEL = "coin", "client coins", "cohort", "ownership", "compressor", "downlink", "round"
+"""The purposes of a channel; any other one is the noise of a slot, which a method names."""
+
+
+def require_own_numbers(purpose: str, others: Iterable[str]) -> None:
+    """Refuse a purpose whose generators are those of another one."""
+    for other in {*others, *OF_CHANNEL} - {purpose}:
+        if _number(other) == _number(purpose):
+            raise Refusal(
+                f"{purpose!r} has the random numbers of {other!r}; give the slot another name"
+            )
 
 
 def stream_width(count: int) -> int:
@@ -230,6 +247,7 @@ class Streams:
 
     def _of(self, purpose: str) -> Stream:
         if purpose not in self._streams:
+            require_own_numbers(purpose, self._streams)
             self._streams[purpose] = Stream(self._seeds, purpose)
         return self._streams[purpose]
 

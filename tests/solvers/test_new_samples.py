@@ -12,7 +12,7 @@ from certibit import CARDS, SCAFFOLD, Budget, MiniBatch, Refusal, Scaffnew, Sett
 from certibit.data.noise import Rademacher, Uniform
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.method import UNNAMED, Every
+from certibit.solvers.method import UNNAMED, Every, slot_of
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance, simulated_world
@@ -225,3 +225,22 @@ def test_all_rows_are_no_sample():
     assert not theorem.unmet(method, Setting.of(method, solved))
     again = problem("breast-cancer@9:batch=63:replacement")
     assert theorem.unmet(method, Setting.of(method, again))
+
+
+SLOTS = {"xmdbafpu": "kshlarij", "hihmanxm": None, "jcwkaauk": None, "vwhhabss": None}
+"""Names whose numbers, as noise, are those of another name, or of a coin, compressor or cohort."""
+
+
+@pytest.mark.parametrize("slot", SLOTS)
+def test_slots_with_the_numbers_of_another_purpose_are_refused(slot):
+    tape, other = Tape.of(Uniform(1.0), [0]), SLOTS[slot]
+    if other:
+        tape.draw(other, 2, 3)
+    with pytest.raises(Refusal, match="give the slot another name"):
+        tape.draw(slot, 2, 3)
+
+
+@pytest.mark.parametrize("slot", ["1", "", "two words", True, 1.0, ("a",)])
+def test_slots_are_whole_numbers_or_words(slot):
+    with pytest.raises(Refusal, match="is no slot of samples"):
+        slot_of(slot, named=True)

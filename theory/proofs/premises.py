@@ -44,7 +44,6 @@ from certibit.theory.worlds.opaque.exact_numbers import (
 from certibit.theory.worlds.opaque.letters import watched
 from certibit.theory.worlds.orbits import (
     LEAST_DEGREE,
-    Drawn,
     Orbit,
     cells_of_kinds,
     first_state,
@@ -67,6 +66,9 @@ Groups = list[Matrix]
 
 Step = tuple[list[Groups], list[Groups]]
 """The relations before and after an outcome of a step."""
+
+Done = tuple[list[Matrix], list[Any], list[Any]]
+"""Vectors and points, what else was drawn and asked, and the probabilities of coins."""
 
 SIZES = (12, 24, 48, 96)
 """Of a basis, tried in turn."""
@@ -322,17 +324,32 @@ class Premises:
             channel.require_drawn()
             for vector in _vectors(s):
                 require_asked(vector)
-            made.append(([plain.frame.rows(x) for x in _vectors(s)], channel.drawn))
+            made.append(self._done(s, method, plain, channel))
         self._require_same(*made)
         return self._at(s, problem, orbit.degree)
 
-    def _require_same(
-        self, rough: tuple[list[Matrix], Drawn], exact: tuple[list[Matrix], Drawn]
-    ) -> None:
+    def _done(
+        self, s: Any, method: Method, problem: SymbolicProblem, channel: SymbolicChannel
+    ) -> Done:
+        """Return where a step came to, what was drawn, and all that was asked on the way."""
+        words: list[Any] = [*channel.drawn[:2]]
+        rows = [problem.frame.rows(x) for x in (method.model(s), *_vectors(s))]
+        for one in (*problem.evaluations, *channel.errors.known, *problem.solves):
+            for value in vars(one).values():
+                if isinstance(value, tuple):
+                    rows += [part.reshape(1, -1, 1) for part in value]
+                elif isinstance(value, str | None):
+                    words.append(value)
+                else:
+                    rows.append(np.array([[[rational(value)]]]))
+        return rows, words, channel.drawn[2]
+
+    def _require_same(self, rough: Done, exact: Done) -> None:
         """Refuse a method that does or draws with floats what it does not with rationals."""
-        (near, (*shapes, chances)), (there, (*known, exactly)) = rough, exact
-        alike = shapes == known and same_chances(chances, exactly)
-        if not alike or not same_up_to_rounding(near, [*map(floats, there)]):
+        (near, words, chances), (there, known, exactly) = rough, exact
+        alike = words == known and same_chances(chances, exactly)
+        near, there = ([floats(x) if x.dtype == object else x for x in y] for y in (near, there))
+        if not alike or not same_up_to_rounding(near, there):
             raise Refusal(
                 f"{self.method.name} does not do with floats what it does with the rational "
                 "numbers that they stand for and has no certificate; it must not ask what its "
@@ -362,14 +379,14 @@ class Premises:
 
     def _require_same_rest(self) -> None:
         """Refuse a method that states another state at rest in floats than in rational numbers."""
-        made: list[tuple[list[Matrix], Drawn]] = []
+        made: list[Done] = []
         for exact, method in ((False, self.method), (True, self.exact)):
             plain, _ = self._world(cells_of_kinds(self.counts), exact=exact)
             star = method.fixed_point(_Translated(plain, self.method))
             if star is None:
                 return
             vectors = [method.model(star), *_vectors(star)]
-            made.append(([plain.frame.rows(x) for x in vectors], ([], [], [])))
+            made.append(([plain.frame.rows(x) for x in vectors], [], []))
         self._require_same(*made)
 
     def _rest(self, problem: _Translated) -> Any:
@@ -443,6 +460,8 @@ class Premises:
                     after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
                 channel.require_drawn()
                 runs.append((s, after, channel.drawn))
+                if len(runs) == 1:
+                    done = self._done(after, self.exact, problem, channel)
             (before, after, drawn), *others = runs
             apart = [
                 problem.frame.groups(a - b)
@@ -453,10 +472,7 @@ class Premises:
             channel = self._channel(rough, lost, orbit)
             s = unknown_state(pattern.put(self.template), rough)
             near = theorem_step(self.method, s, rough.of_step(self.method), channel)
-            self._require_same(
-                ([rough.frame.rows(x) for x in _vectors(near)], channel.drawn),
-                ([problem.frame.rows(x) for x in _vectors(after)], drawn),
-            )
+            self._require_same(self._done(near, self.method, rough, channel), done)
             if any(one != drawn for _, _, one in others):
                 raise Refusal(_DEPENDS.format(self.method.name))
             degree = orbit.degree

@@ -158,7 +158,7 @@ class ClippedCertificate:
     >>> proof
     Certificate of ClippedSGD(eta=0.25, gamma=0.25, I=1)
     over all (L0, L1)-smooth functions, L0 = 1, L1 = 1
-    f(x+) <= f(x) - 0.769594 min(0.25 G^2, 0.25 G), G = |grad f(x)|
+    f(x+) <= f(x) - 0.769593 min(0.25 G^2, 0.25 G), G = |grad f(x)|
     >>> proof.verify()
     True
     """

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from small_methods import Memory, Model
+from small_methods import Memory, Model, Pair
 
 from certibit import Assumption, Gap, GradientNoise, Method, Refusal, Squares, certify, total
 from certibit.solvers.authoring import Needs, copies, mean
@@ -118,6 +118,41 @@ def test_a_stated_state_at_rest_is_the_same_in_floats(method):
     assert certify(Shifted(), functions, OfBothParts(0.01)).c > 0
     with pytest.raises(Refusal, match="does not do with floats what it does with the rational"):
         certify(method(), functions, OfBothParts(0.01))
+
+
+@dataclass(frozen=True)
+class Picked(Method):
+    """With floats 100 * 0.29 is below 29, and it takes another point, model or message."""
+
+    where: str
+    share: float = 0.29
+    name, needs = "picked", Needs(compressor="unbiased")
+
+    def start(self, x, problem, channel):
+        return Pair(x, x)
+
+    def picked(self, where, x, v):
+        return (v, x)[int(100 * self.share) - 28] if self.where == where else x
+
+    def communicate(self, s, problem, channel):
+        g = problem.grad(self.picked("point", s.x, s.v))
+        sent = self.picked("message", 0 * g + s.x - s.v, g)
+        received = g + channel.uplink(sent) - sent
+        return Pair(channel.broadcast(s.x - 0.05 * mean(received)), s.v)
+
+    def model(self, s):
+        return self.picked("model", s.x, s.v)
+
+    def fixed_point(self, problem):
+        return Pair(problem.x_star, problem.x_star)
+
+
+@pytest.mark.parametrize("where", ["point", "message", "model"])
+@pytest.mark.parametrize("mu", [1.0, 0.0])
+def test_a_step_asks_with_floats_what_it_asks_with_rationals(where, mu):
+    functions = FunctionClass(3, mu, 10.0, omega=0.5)
+    with pytest.raises(Refusal, match="does not do with floats what it does with the rational"):
+        certify(Picked(where), functions, AtModel("distance"))
 
 
 @dataclass(frozen=True)
