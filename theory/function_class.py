@@ -383,7 +383,9 @@ class FunctionClass:
     def described_for(self, method: Method) -> str:
         """Return the class over which a method is certified in words."""
         down = method.needs.downlink
+        contracted = method.needs.compressor == "contractive"
         told = {"alpha_down": down == "contractive", "omega_down": down == "unbiased"}
+        told |= {"alpha": contracted, "omega": not contracted or self.bias is not None}
         constants = ", ".join(
             f"{field.name} = {exactly(value)}"
             for field in fields(self)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from certibit.data.numbers import exactly
 from certibit.data.terminal import paragraph
 from certibit.figures.text.clipped_proofs import clipped_rows, clipped_values
 from certibit.figures.text.tables import Rows, attributes, json_number
@@ -16,7 +15,6 @@ from certibit.solvers.method import Method
 from certibit.solvers.total_bits import total_text
 from certibit.theory.certificates.largest_step import MOST_DOUBLINGS
 from certibit.theory.certificates.search import Objective, objective_value
-from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Region
 from certibit.theory.proofs.proof import Proof, unit_of_step
 from certibit.theory.proofs.start import rest_text
@@ -101,27 +99,6 @@ def _written(rows: Iterable[tuple[str, str | list[str]]]) -> str:
     )
 
 
-def _describe_family(family: FunctionClass, method: Method) -> str:
-    """Return the class of functions and compressors that a method is certified over."""
-    noise = f"omega = {exactly(family.omega)}"
-    if family.bias is not None:
-        noise = f"bias = {exactly(family.bias)}, {noise}"
-    elif method.needs.compressor == "contractive":
-        noise = f"alpha = {exactly(family.alpha)}"
-    if method.needs.downlink == "unbiased":
-        noise += f", omega of the server = {exactly(family.omega_down)}"
-    elif method.needs.downlink == "contractive":
-        noise += f", alpha of the server = {exactly(family.alpha_down)}"
-    noise += ", deterministic" * family.deterministic
-    shared = method.needs.shared_minimiser and family.n > 1 and family.has_solution
-    one = " with one minimiser" * shared
-    more = "".join(f", {assumption}" for assumption in family.assumptions)
-    return (
-        f"n = {family.n}, mu = {exactly(family.mu)}, L = {exactly(family.L)}{more}, {noise}; "
-        f"all functions{one}, all compressors"
-    )
-
-
 def _configured(method: Method) -> str:
     """Return a method with its parameters."""
     parts = (
@@ -150,7 +127,7 @@ def _proof_rows(account: Any) -> Rows:
         worst = f"{word} {times_psi(1 - attained.factor)} in one exact step on a quadratic from "
         worst += "the dual of the programme"
     return {
-        "family": _describe_family(functions, account.method),
+        "family": functions.described_for(account.method),
         "classes": classes and f"clients by smoothness: {classes}",
         "theorem": _theorem(account),
         "potential": _potential(account),

@@ -48,7 +48,7 @@ PRINTED = {
     "gd --n 3 --kappa 10 --set gamma=0.1999": ["factor below 1"],
     "diana --n 2 --kappa 10 --omega 0": ["proof holds, checked", "certified E[Psi+] <= (1 - 0"],
     "gd --n 3 --kappa 10 --set gamma=1e-12": ["proof holds, checked", "E[Psi+] <= (1 - 1.99"],
-    "ef --n 3 --kappa 10": ["all functions with one minimiser"],
+    "ef --n 3 --kappa 10": ["one minimiser of all f_i"],
     "diana --problem quadratic:d=6@5 --compressor rand-k:2 --kappa 30 --groups 2": [
         "clients by smoothness"],
     "marina --problem breast-cancer@9:nonconvex --compressor rand-k:2": [
@@ -61,7 +61,9 @@ PRINTED = {
         "(f(x) - f*) cost", "for a mean of (f(x) - f*) of at most eps"],
     "sgd --kappa 100 --noise": ["(1 - 0.0090702479) Psi + 2.06612e-06 sigma^2, proved"],
     "sgd --kappa 100 --noise expected=100": [
+        "omega = 0, GradientNoise(expected=100.0)",
         "(1 - 0.0045454545) Psi + 2.16498e-06 sigma^2, proved"],
+    "gd --problem breast-cancer@9 --kappa 100 --groups 1 --set gamma=0.42": ["L_f = 3.4327271"],
     "l-svrg --kappa 100 --n 1 --noise expected=100": [
         "(1 - 0.001577055) Psi, proved", "proof holds"],
     "sgd --class nonconvex --noise gap=1 --growth 0.01 --set gamma=0.1": ["(1 + 0.01) Psi"],
@@ -342,7 +344,7 @@ REFUSED = {
     "clip21 --set gamma=0.005 --set tau=1 --n 3": "contracts in a ball only; give its --alpha",
     "clip21 --set gamma=0.005 --set tau=1 --alpha 0.2 --steps 5":
         "what several steps prove takes a run that stays there",
-    "diana --alpha 0.5": "diana has neither; give a parameter of the method by --set",
+    "diana --alpha 0.5": "diana does not; give its compressor by --compressor",
     "gd --growth 0.1": "--growth is of functions that need not be convex",
     "gd --class nonconvex --steps 2": f"--steps {EXACT}",
     "gd --class nonconvex --kappa 10": "--kappa is of strongly convex functions",

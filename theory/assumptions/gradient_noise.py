@@ -75,6 +75,10 @@ class GradientNoise:
                 "relative, difference and gap out"
             )
 
+    def __repr__(self) -> str:
+        stated = {name: x for name, x in vars(self).items() if x != getattr(GradientNoise, name)}
+        return f"GradientNoise({', '.join(f'{name}={x!r}' for name, x in stated.items())})"
+
     def in_units(self, unit: float) -> Self:
         """Return the noise for the functions divided by a unit."""
         change = None if self.difference is None else self.difference / unit

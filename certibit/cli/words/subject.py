@@ -232,8 +232,8 @@ def _contracting(
         if chosen.alpha is None:
             return functions
         raise Refusal(
-            f"--alpha is the contraction of a compressor or of a clipping method, and {card.name} "
-            "has neither; give a parameter of the method by --set alpha=NUMBER"
+            f"--alpha is the contraction of a method that clips, which {card.name} does not; give "
+            "its compressor by --compressor, a parameter of the method by --set alpha=NUMBER"
         )
     alpha = chosen.alpha
     if alpha is None:
