@@ -75,10 +75,6 @@ def reigns(offers: Sequence[Offer], network: Network) -> tuple[Reign, ...]:
         current = following
 
 
-BY_THEOREM = "theorem"
-"""The rule of an offer whose method has the largest step of its theorem."""
-
-
 BEST = 5
 """Default number of offers that are certified, or measured."""
 
@@ -90,21 +86,15 @@ def _descent_offers(
 
     A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 promises that the mean of E|grad f|^2
     over T steps is at most Psi_0/(c T) + (e/c) sigma^2, with Psi_0 at the start of runs.
-    On (L0, L1)-smooth problems theorems are about the mean of E|grad f|, and methods take the
-    largest step of their theorem, with one local step.
+    On (L0, L1)-smooth problems theorems are about the mean of E|grad f|.
     """
-    compressors, smooth = tuple(compressors), isinstance(problem.constants, Constants)
-    found = []
+    compressors, found = tuple(compressors), []
     with quiet_machine():
         for card in cards:
             for sent in compressors if card.method.needs.compressor else (None,):
-                for rule in card.rules if smooth else (BY_THEOREM,):
+                for rule in card.rules:
                     with suppress(Refusal):
-                        method = (
-                            card.parameters(problem, sent, rule)
-                            if smooth
-                            else card.by_theorem(Setting.of(card.method, problem))
-                        )
+                        method = card.parameters(problem, sent, rule)
                         experiment = Experiment.of(method, problem, sent)
                         found.append(_offer(card, rule, experiment, target))
     return tuple(offer for offer in found if offer is not None)

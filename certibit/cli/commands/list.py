@@ -46,7 +46,7 @@ def _text(compressors: list[str], problems: list[str], losses: list[str], splits
             *_ruled(STOCHASTIC),
             "\nMETHOD for one client, or f_i with the same minimiser",
             *_ruled(SHARED_MINIMISER),
-            "\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE",
+            "\nMETHOD for (L0, L1)-smooth problems, with its parameters and rules",
             *_named({name: _given(card) for name, card in CLIPPING.items()}),
             "\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME",
             _wrapped(compressors),
@@ -69,11 +69,12 @@ def _ruled(cards: Mapping[str, Card]) -> list[str]:
 
 
 def _given(card: Card) -> str:
-    """Return the parameters of a method, with their defaults."""
-    return ", ".join(
+    """Return the parameters of a method, with their defaults, and its rules."""
+    named = (
         field.name if field.default is MISSING else f"{field.name}={field.default}"
         for field in fields(card.method)
     )
+    return "; ".join(filter(None, (", ".join(named), ", ".join(card.rules))))
 
 
 def _named(told: Mapping[str, str]) -> list[str]:
