@@ -8,7 +8,7 @@ sends as much. The tables have DIANA, EF21, 5GCS-CC, ADIANA, CompressedScaffnew,
 LoCoDL; the orders of the others are those of their own papers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
@@ -250,6 +250,21 @@ class Card:
         return (*self.theorems, *self.along_runs)
 
     @property
+    def takes_relaxed(self) -> bool:
+        """Whether its theorems, and so its rules, are about (L0, L1)-smooth functions."""
+        return any(getattr(one, "measure", "") == "gradient_norm" for one in self.stated)
+
+    def without_rules(self, values: Iterable[str] = ()) -> Refusal:
+        """Return why a method without rules has none, and what to write beside some values."""
+        needed = [one.name for one in fields(self.method) if one.default is MISSING]
+        missing = ", ".join(name for name in needed if name not in values) or "each"
+        return Refusal(
+            f"{self.name} has no rules for its parameters, as no theorem of it gives all of them; "
+            f"give {missing} with --set, a method with its parameters, or in a comparison "
+            f"{self.name}[{','.join(f'{name}=...' for name in needed)}]"
+        )
+
+    @property
     def shares_masks(self) -> bool:
         """Whether clients send the entries of a shared mask, without indices."""
         return Role.OWNERS in self.roles.values()
@@ -299,11 +314,12 @@ class Card:
             If the rule or an option is unknown, there is none, or the setting does not fit it.
         """
         if not self.rules:
-            raise Refusal(f"{self.name} has no rules for its parameters; give each yourself")
-        if not isinstance(setting.constants, Constants):
+            raise self.without_rules()
+        if self.takes_relaxed == isinstance(setting.constants, Constants):
+            needed = "L0 and L1 of the problem" if self.takes_relaxed else "L_i of the clients"
             raise Refusal(
-                f"the rules of {self.name} take the L_i of the clients, which this problem does "
-                "not state; give each parameter yourself"
+                f"the rules of {self.name} take the {needed}, which this problem does not state; "
+                "give each parameter yourself"
             )
         if rule is None:
             rule = self.default_rule(setting)
@@ -323,23 +339,6 @@ class Card:
             return first
         fitting = (_CONVEX, _NONCONVEX) if setting.has_solution else (_NONCONVEX,)
         return next((rule for rule in fitting if rule in self.rules), first)
-
-    def by_theorem(self, setting: Setting, I: int = 1) -> Method:  # noqa: E741
-        """Make the method with the largest step of its theorem on (L0, L1)-smooth functions.
-
-        Raises
-        ------
-        Refusal
-            If there is no such theorem, or it allows no step.
-        """
-        stated = self.about("gradient_norm")
-        if not (stated and self.tunings):
-            raise Refusal(
-                f"no theorem on {self.name} has parameters for (L0, L1)-smooth functions; give "
-                "each yourself"
-            )
-        eta, gamma = stated[0].largest(setting, I)
-        return self.tunings[0].make(eta, gamma / eta, I, None)
 
     def left_open(self, rule: str | None = None) -> tuple[str, ...]:
         """Return the parameters that a rule takes as options, such as the size of a cohort.
@@ -389,7 +388,8 @@ class Card:
             for parameter in fields(self.method)
             if parameter.name not in values and parameter.default is MISSING
         ]
-        stated = rule is None and not missing and not setting.strongly_convex
+        stated = rule is None and not missing
+        stated = stated and (self.takes_relaxed or not setting.strongly_convex)
         if self.rules and not stated:
             own = self.default_rule(setting) if rule is None else rule
             told = {name: values[name] for name in self.left_open(own) if name in values}
@@ -397,6 +397,7 @@ class Card:
                 return replace(self.at(setting, own, **told), **values)
             except Refusal:
                 fits = setting.strongly_convex or own in {_CONVEX, _NONCONVEX}
+                fits = fits or self.takes_relaxed
                 unruled = rule is None and not fits
                 if unruled and missing:
                     if self.method.needs.composite:
@@ -410,10 +411,6 @@ class Card:
                         f"{', '.join(missing)} with --set"
                     ) from None
                 raise
-        if rule is not None:
-            raise Refusal(f"{self.name} has no rules for its parameters; give each with --set")
-        if missing:
-            raise Refusal(
-                f"{self.name} has no rules for its parameters; give {', '.join(missing)} with --set"
-            )
+        if rule is not None or missing:
+            raise self.without_rules(values)
         return self.method(**values)

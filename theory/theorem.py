@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -422,7 +423,7 @@ class NormTheorem(Theorem):
     >>> from certibit import EPISODE, METHODS, Quartics, Setting
     >>> from certibit.theory.catalogue.catalogue import CLIPPING
     >>> setting = Setting.of(EPISODE, Quartics.of(H=1))
-    >>> method = CLIPPING["episode"].by_theorem(setting, I=4)
+    >>> method = CLIPPING["episode"].at(setting, I=4)
     >>> theorem, *_ = CLIPPING["episode"].theorems
     >>> theorem.unmet(method, setting), theorem.promise(method, setting).rounds_to(1.0) < 1e7
     ((), True)
@@ -446,6 +447,15 @@ class NormTheorem(Theorem):
         Refusal
             If it allows none, as where a constant is not known.
         """
+
+    def rule(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a rule for parameters: ``make`` of the largest eta, its gamma, and I."""
+
+        def largest_step(setting: Setting, I: int = 1) -> Any:  # noqa: E741
+            """Take the largest eta and gamma of the theorem."""
+            return make(*self.largest(setting, I), I)
+
+        return largest_step
 
     @abstractmethod
     def promise(self, m: Any, setting: Setting) -> NormPromise:

@@ -1,6 +1,9 @@
 """Problems by one string, such as ``a5a@87``, or from rows and targets of your own."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,8 @@ _NONCONVEX = "nonconvex"
 _NOISE = "noise"
 _BATCH = "batch"
 _REPLACEMENT = ":replacement"
+_RELAXED = "certibit.data.relaxed"
+"""An extension."""
 
 
 def problem(
@@ -60,9 +65,11 @@ def problem(
         ``<data>@<n>`` is logistic regression in the composite view, with data by a name of the
         catalogue or by a path: ``a5a@87``, ``breast-cancer@9``, ``/path/file@20``.
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
-        Both end with ``:nonconvex`` or ``:nonconvex=<number>`` for a problem that is not convex;
-        see ``nonconvex``. Then ``:noise=<number>`` may follow, and after data ``:batch=<b>`` or
-        ``:batch=<b>:replacement``.
+        ``quartics:H=<H>@2``, ``exponentials:X=<X>@<n>`` and others that ``certibit list`` names are
+        (L0, L1)-smooth, perhaps with ``:noise=<number>`` at the end.
+        The first two end with ``:nonconvex`` or ``:nonconvex=<number>`` for a problem that is not
+        convex; see ``nonconvex``. Then ``:noise=<number>`` may follow, and after data
+        ``:batch=<b>`` or ``:batch=<b>:replacement``.
         ``path/to/file.py:NAME`` is a problem that a file of your own makes, or its function that
         returns one.
         Anything else are your own rows X, (N, d), with the targets y.
@@ -126,9 +133,7 @@ def problem(
     """
     data = str(data) if isinstance(data, Path) else data
     if isinstance(data, str) and is_own(data):
-        given = (y, clients, mu, kappa, nonconvex, noise, batch)
-        if any(x is not None for x in given) or (loss, split) != ("logistic", "shuffled"):
-            raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
+        _require_alone(data, loss, split, y, clients, mu, kappa, nonconvex, noise, batch)
         return _from_file(data)
     _require_number("mu", mu, 0.001)
     _require_number("kappa", kappa, 1000)
@@ -142,6 +147,9 @@ def problem(
         data, clients = _selected(data, y, clients)
     else:
         _require_complete(y, clients)
+    if isinstance(data, str) and (make := _relaxed(data)):
+        _require_alone(data, loss, split, mu, kappa, nonconvex)
+        return _sampled(make(data, _count(clients), seed), noise, batch)
     if nonconvex is None and isinstance(phi, Loss) and phi.weak_convexity:
         nonconvex = 0.0
     convexity = _convexity(mu, kappa, nonconvex)
@@ -168,6 +176,11 @@ def problem(
         shares, split = by_client(clients, len(dataset.b)), "given"
     choice |= {"weighting": weighting, "split": split}
     return _sampled(_of_shares(dataset, shares, phi, choice), noise, batch)
+
+
+def _require_alone(data: str, loss: str | Loss, split: str, *others: Any) -> None:
+    if any(x is not None for x in others) or (loss, split) != ("logistic", "shuffled"):
+        raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
 
 
 def _require_complete(y: Any, clients: Any) -> None:
@@ -297,7 +310,7 @@ def _noisy(
     """Return a problem with stochastic gradients, where they are asked for."""
     if sigma is None:
         return made
-    if not isinstance(made, NonconvexModel | NonconvexQuadratic):
+    if isinstance(made, RidgeProblem):
         raise Refusal(
             f"noise = {sigma:g} is of problems that need not be convex; end the selector with "
             f":nonconvex:noise={sigma:g}, or leave noise out"
@@ -347,6 +360,14 @@ def _loss(loss: str | Loss) -> Loss | None:
     if isinstance(loss, Loss):
         return loss
     return None if loss == _MULTINOMIAL else loss_named(loss)
+
+
+def _relaxed(what: str) -> Callable[..., NonconvexProblem] | None:
+    """Return what makes (L0, L1)-smooth problems by name, if this is such a name."""
+    if "=" not in what or find_spec(_RELAXED) is None:
+        return None
+    named = import_module(f"{_RELAXED}.named")
+    return named.relaxed_problem if what.partition(":")[0] in named.EXAMPLES else None
 
 
 def _dataset(data: Any, y: Any, name: str, loss: Loss | None, download: bool) -> Dataset:

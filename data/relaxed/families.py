@@ -348,7 +348,7 @@ class Tilted(_Family):
 
     b: Array
 
-    name: ClassVar[str] = "tilted"
+    name: str = "tilted"
     per_run: ClassVar[tuple[str, ...]] = ("x_0", "b")
 
     @classmethod
@@ -399,7 +399,7 @@ class Multiples(_Family):
 
     c: Array
 
-    name: ClassVar[str] = "multiples"
+    name: str = "multiples"
 
     @classmethod
     def of(
@@ -446,14 +446,15 @@ def stalemate(gamma: float = 2.0) -> Tilted:
     return Tilted.of(Square(-0.5), [[-tilt], [tilt]], 0.0)
 
 
-def crossed_cosh(X: ArrayLike, noise: Noise | None = None) -> Tilted:
-    """Return f_i = cosh(x_1) + cosh(x_2) + b_i'x, b = (+-3, 0) and (0, +-3), x_0 = (X, -X).
+def crossed_cosh(X: ArrayLike, noise: Noise | None = None, *, n: int = 4) -> Tilted:
+    """Return f_i = sum_j cosh(x_j) + b_i'x, the b_i = +-3 e_j, d = n/2, x_0 = (X, -X, X, ...).
 
     X is a number, or an array (1, 1, R) for R runs.
     """
-    X = own_numbers(X, "the numbers X").reshape(1, 1, -1)
-    start = np.concatenate([X, -X], axis=1)
-    return Tilted.of(Cosh(), [[3, 0], [-3, 0], [0, 3], [0, -3]], start, noise)
+    X, d = own_numbers(X, "the numbers X").reshape(1, 1, -1), max(n // 2, 1)
+    signs = (-1.0) ** np.arange(2 * d)
+    b = 3 * signs[:, None] * np.repeat(np.eye(d), 2, axis=0)
+    return Tilted.of(Cosh(), b, signs[None, :d, None] * X, noise)
 
 
 def tilted_wells(
@@ -482,8 +483,18 @@ def hard_instances(
         The gradient norm at the start of the first two.
     Delta, eps : float
         The gap at the start of the third, and the gradient norm that is aimed at.
+
+    Raises
+    ------
+    Refusal
+        If M is below L0/L1, the slope from which phi is steep, or another number is not positive.
     """
     M = own_numbers(M, "the numbers M").reshape(1, 1, -1)
+    if not (min(Delta, eps, L0, L1) > 0 and (M >= L0 / L1).all()):
+        raise Refusal(
+            f"M = {M.min():g}, Delta = {Delta:g}, eps = {eps:g} is not possible; give M >= L0/L1 = "
+            f"{L0 / L1 if L1 else math.inf:g} and positive numbers"
+        )
     explosion = (1 + np.log(M * L1 / L0)) / L1
     bias = (1 + np.log(5 * M * L1 / L0)) / L1
     w = 2 * eps / L0

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class PhaseRetrieval(RelaxedProblem):
     rows: Array
     signal: Array
 
-    name: ClassVar[str] = "phase-retrieval"
+    name: str = "phase-retrieval"
 
     @classmethod
     def random(cls, n: int, m: int, d: int, *, seed: int = 0, noise: Noise | None = None) -> Self:

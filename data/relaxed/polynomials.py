@@ -76,7 +76,8 @@ class Quartics(RelaxedProblem):
     f = x^4 - 3x^3 - (H/2) x^2 + x and f_i' - f' = 3Hx and -3Hx.
 
     With rho = 2 the best kappa is 3 H x*: the supremum of 3H|x| - |f'(x)| is at x*.
-    Source: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5; their runs start at 1.
+    Source: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5. The paper names no start; x_0 = 1 is
+    our choice, and is what the authors' script takes.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class Quartics(RelaxedProblem):
     H: Array
     minimiser: Array
 
-    name: ClassVar[str] = "episode-quartics"
+    name: str = "episode-quartics"
     per_run: ClassVar[tuple[str, ...]] = ("x_0", "H", "minimiser")
     n: ClassVar[int] = 2
 

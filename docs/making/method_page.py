@@ -223,7 +223,11 @@ def _beside(card: Card, compared: Comparison | None) -> str:
         mark = "**" if cards[name] is card else ""
         link = f"{mark}[{name}]({cards[name].name}.md){mark}"
         rows.append((link, *(cost_text(each[name].median) for each in spreads.values())))
-    chosen = "from theory" if card.rules else "the best of a grid of steps and thresholds"
+    chosen = (
+        "from theory"
+        if card.rules and not card.takes_relaxed
+        else "the best of a grid of steps and thresholds"
+    )
     runs = len(compared.traces[0].seeds)
     return page(
         "## Bits beside the others",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem
+from certibit.data.problem import Problem, RelaxedConstants
 from certibit.data.terminal import paragraph, table, text_columns
 from certibit.figures.comparison.contestants import Contestant
 from certibit.figures.costs import (
@@ -267,8 +267,9 @@ class Comparison:
     @property
     def kappa(self) -> float | None:
         """The condition number of the problem, or None."""
-        own = getattr(self.problem, "kappa", None)
-        return json_number(own or getattr(self.problem.constants, "kappa", None))
+        own, constants = getattr(self.problem, "kappa", None), self.problem.constants
+        relaxed = isinstance(constants, RelaxedConstants)  # its kappa is of another kind
+        return json_number(own or (None if relaxed else getattr(constants, "kappa", None)))
 
     @property
     def made(self) -> str:

@@ -142,11 +142,7 @@ def _named(problem: Problem, name: str, sent: Compressor | None) -> Contestant:
         raise Refusal(f"{name!r} names {len(rules)} rules, {' and '.join(rules)}; give one")
     needed = [field.name for field in fields(card.method) if field.default is MISSING]
     if not card.rules and set(needed) - set(values):
-        raise Refusal(
-            f"{card.name} has no rules for its parameters; write "
-            f"{card.name}[{','.join(f'{parameter}=...' for parameter in needed)}] "
-            "or give a method with its parameters"
-        )
+        raise card.without_rules(values)
     setting = Setting.of(card.method, problem, sent)
     method = card.with_values(setting, next(iter(rules), None), values)
     return Contestant(card, Experiment.of(method, problem, sent), ",".join(words))

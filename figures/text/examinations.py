@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
 from certibit.figures.text.tables import json_number
 from certibit.theory.checks.examination import Examination
@@ -111,7 +113,10 @@ def _summary(found: Examination, every: bool) -> str:
 
 
 def _constants(setting: Setting, view: str) -> str:
-    c = setting.constants
+    c: Any = setting.constants
+    if isinstance(c, RelaxedConstants):
+        known = ", ".join(f"{name} = {value:.6g}" for name, value in asdict(c).items())
+        return paragraph(f"constants   {known}", hanging=" " * 12)
     text = (
         f"constants   {_VIEWS[view]}: L = max_i L_i = {c.L:.6g}, mu = {c.mu:.6g}, "
         f"L/mu = {c.kappa:.6g}, L_f = {c.L_f:.6g} (of the average of the f_i), "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.problem import Problem, is_strongly_convex
+from certibit.data.problem import Problem, RelaxedConstants, is_strongly_convex
 from certibit.data.problems.heterogeneity import heterogeneity
 from certibit.data.terminal import paragraph, table
 from certibit.solvers.libraries import host
@@ -59,7 +59,8 @@ def describe(experiment: Experiment[Problem]) -> str:
     lines = []
     for part in ("problem", "method", "compressor"):
         values = {key: value for key, value in facts[part].items() if value is not None}
-        name = values.pop("name")
+        name, relaxed = values.pop("name"), values.pop("relaxed", {})
+        values |= {key: value for key, value in relaxed.items() if value is not None}
         text = ", ".join(
             f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
             for key, value in values.items()
@@ -175,7 +176,10 @@ def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
     """Return the problem, the method and the compressor as strict JSON values."""
     problem, method, used = experiment.problem, experiment.method, experiment.compressor
     shared = problem.composite if is_strongly_convex(problem) else problem
-    constants = getattr(problem, "stated", shared).constants
+    constants: Any = getattr(problem, "stated", shared).constants
+    relaxed: dict[str, Any] = {}
+    if isinstance(constants, RelaxedConstants):
+        relaxed = {key: json_number(value) for key, value in asdict(constants).items()}
     unsolved = bool(np.isnan(host(problem.x_star)).any())
     return {
         "problem": {
@@ -185,8 +189,9 @@ def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
             "d": problem.d,
             "L": json_number(getattr(constants, "L", None)),
             "mu": json_number(constants.mu),
-            "kappa": json_number(getattr(constants, "kappa", None)),
+            "kappa": None if relaxed else json_number(getattr(constants, "kappa", None)),
             "f_star": None if unsolved else json_number(problem.f_star),
+            **({"relaxed": relaxed} if relaxed else {}),
         },
         "method": {
             "name": method.name,

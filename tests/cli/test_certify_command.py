@@ -382,8 +382,14 @@ REFUSED = {
     "clipped-sgd --class relaxed --set eta=9 --set gamma=9": "no decrease of f is",
     "gd --rho 2": "--rho is of (L0, L1)-smooth functions; give --class relaxed",
     "gd --L1 0": "--L1 is of (L0, L1)-smooth functions; give --class relaxed",
-    f"clipped-sgd {STEP}": "it takes a norm or an inner product;",
-    f"clipped-sgd --n 2 {STEP}": "over (L0, L1)-smooth functions, certify --class relaxed",
+    "episode --problem quartics:H=4@2 --L0 3": "--L0 follows from --problem; leave it out",
+    "episode --problem phase-retrieval:m=4,d=2@2": "has no largest step for L0",
+    f"episode --problem phase-retrieval:m=4,d=2@2 {STEP}": "does not state L0, L1, kappa and rho",
+    "episode --problem breast-cancer@9": "take the L0 and L1 of the problem",
+    "episode --parameters ours": "are of a --problem; give one",
+    f"clipped-sgd --class strongly-convex {STEP}": "it takes a norm or an inner product;",
+    f"clipped-sgd --class strongly-convex --n 2 {STEP}":
+        "over (L0, L1)-smooth functions, certify --class relaxed",
 }  # fmt: skip
 
 

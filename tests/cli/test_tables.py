@@ -56,7 +56,7 @@ def test_list_names_what_there_is_as_text_and_as_json(capsys):
         assert [each["name"] for each in one["parameters"]] == [f.name for f in fields(card.method)]
         required = {each["name"] for each in one["parameters"] if each["required"]}
         assert required == {f.name for f in fields(card.method) if f.default is MISSING}
-    for key in ("compressors", "problems", "losses", "splits"):
+    for key in ("compressors", "problems", "relaxed_problems", "losses", "splits"):
         assert all(name in words for name in found[key])
 
 
@@ -69,6 +69,32 @@ def test_clipping_methods_run_with_given_parameters(capsys, name):
     chosen = [word for k, v in values.items() if k in known for word in ("--set", f"{k}={v}")]
     assert main(["run", "breast-cancer@9", name, *FAST, *chosen]) == 0
     assert "2 of 2" in capsys.readouterr().out.splitlines()[-1]
+
+
+COMMANDS = {
+    "compare": "compare PROBLEM episode celgc clipped-sgd --seeds 1 --rounds 3 --until-gradient 1",
+    "run": "run PROBLEM episode --set I=2 --seeds 1 --rounds 3",
+    "check": "check PROBLEM episode",
+    "plan": "plan PROBLEM --methods episode,clipped-sgd --until-gradient 1e-2",
+    "certify": "certify episode --problem PROBLEM",
+}
+RELAXED = "quartics:H=4@2", "exponentials:X=3@4:noise=0.1", "hard-bias:M=10@3"
+
+
+@pytest.mark.long(keep=5)
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("selector", RELAXED)
+def test_commands_take_relaxed_problems_and_methods_that_clip_by_name(capsys, command, selector):
+    """With the parameters of theorems; CELGC's is about equal f_i, which is said."""
+    assert main(COMMANDS[command].replace("PROBLEM", selector).split()) == 0
+    told = capsys.readouterr()
+    assert "episode" in told.out
+    assert ("celgc are outside every theorem" in told.err) == (command == "compare")
+    if command != "certify":
+        assert selector in told.out
+    if command in {"run", "check"}:
+        assert "L1=" in told.out
+        assert "L/mu" not in told.out
 
 
 @pytest.mark.long

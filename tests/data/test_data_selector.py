@@ -1,10 +1,13 @@
 """Problems by one string."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
-from certibit import LeastSquares, Refusal, problem
+from certibit import LeastSquares, Quartics, Refusal, heterogeneity, problem
+from certibit.data.relaxed.families import hard_instances
+from certibit.data.relaxed.named import EXAMPLES
 
 
 def test_bundled_set():
@@ -95,3 +98,52 @@ def test_refusals(selector, choice, sentence):
         problem(selector, download=False, **choice)
     assert str(refusal.value).startswith(sentence)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("noise", ["", ":noise=0.1"])
+@pytest.mark.parametrize("selector", EXAMPLES.values())
+def test_relaxed_problems(selector, noise):
+    """The name is that of the problem, which differs by it alone from one without."""
+    made = problem(selector + noise)
+    assert (made.name, made.constants.sigma) == (selector + noise, 0.1 if noise else 0.0)
+    assert made.n == int(selector.rpartition("@")[2])
+    assert made.constants.L0 >= 0
+    assert made.constants.Delta > 0
+    assert heterogeneity(selector + noise).at_start >= 0
+
+
+def test_relaxed_problems_are_those_of_python():
+    start = [[[3.0], [-3.0], [3.0]]]
+    found = problem("exponentials:X=3@6")
+    np.testing.assert_array_equal(found.x_0, start)
+    np.testing.assert_array_equal(found.b[:2, :, 0], [[3, 0, 0], [-3, 0, 0]])
+    quartics = Quartics.of(H=4)
+    assert (
+        replace(problem("quartics:H=4@2"), name=quartics.name).fingerprint == quartics.fingerprint
+    )
+    _, bias, slope = hard_instances(10.0, 1000.0, 4.0)
+    for selector, own in (("hard-bias:M=10@3", bias), ("hard-slope:Delta=1000,eps=4@3", slope)):
+        assert replace(problem(selector), name=own.name).fingerprint == own.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("selector", "sentence"),
+    [
+        ("quartics:H=4@3", "of 3 clients is not possible; give @2"),
+        ("quartics:H=x@2", "expected H with numbers, such as quartics:H=4@2"),
+        ("quartics:H=inf@2", "expected H with numbers"),
+        ("quartics:H=4,H=5@2", "expected H with numbers"),
+        ("quartics:H=-4@2", "give positive numbers"),
+        ("wells:kappa=1@4", "expected kappa and d with numbers"),
+        ("wells:kappa=1,d=1.5@4", "expected kappa and d with numbers"),
+        ("wells:kappa=1,d=2@0", "of 0 clients is not possible; give at least one"),
+        ("hard-bias:M=0.1@3", "give M >= L0/L1 = 1"),
+        ("quartics:H=4@2:nonconvex", "is complete; leave out"),
+        ("quartics:H=4@2:batch=3", "leave batch out"),
+    ],
+)
+def test_relaxed_problems_that_are_not_possible(selector, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        problem(selector)
+    with pytest.raises(Refusal, match="is complete; leave out"):
+        problem("quartics:H=4@2", kappa=3.0)

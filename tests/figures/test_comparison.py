@@ -239,7 +239,7 @@ REFUSALS = [
     (["locodl[published,ours]+l1"], {}, "names 2 rules, published and ours; give one"),
     ([("locodl+l1", "natural")], {}, "a second compressor, natural"),
     (["locodl[q=1]+l1"], {}, "no parameter 'q'"),
-    (["celgc[eta=1]"], {}, r"write celgc\[eta=\.\.\.,gamma=\.\.\.\] or give a method"),
+    (["celgc[eta=1]"], {}, "rules of celgc take the L0 and L1"),
     (["gd+natural"], {}, "cannot use natural"),
     (["locodl+top-k:2"], {}, "needs an unbiased compressor"),
     (["gd", "gd"], {}, "gd takes part twice"),

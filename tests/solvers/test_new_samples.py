@@ -50,7 +50,7 @@ def compressor_of(needs):
 def experiment_of(name, kind):
     """Return a method of the catalogue, with parameters of a rule or by hand, on a problem."""
     card, sent = CARDS[name], compressor_of(CARDS[name].method.needs)
-    if card.rules:
+    if card.rules and not card.takes_relaxed:
         method = card.parameters(TUNED_ON, sent)
     else:
         names = {field.name for field in fields(card.method)}

@@ -257,7 +257,7 @@ def test_an_accuracy_of_the_gradient_on_a_strongly_convex_problem(capsys):
 def test_relaxed_smooth_functions_have_a_plan_of_their_theorems():
     found = plan(Quartics.of(H=1), target=1.0)
     assert found.measure == "squared_gradient"
-    assert {offer.rule for offer in found.offers} == {"theorem"}
+    assert {offer.rule for offer in found.offers} == {"ours"}
     with pytest.raises(Refusal, match=re.escape("what is promised of f - f* needs mu > 0")):
         plan(Quartics.of(H=1), measure="gap")
     with pytest.raises(Refusal, match="no theorem promises anything"):

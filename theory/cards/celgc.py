@@ -9,6 +9,7 @@ CARD = Card(
     CELGC,
     label="CELGC",
     theorems=(ClippedGD(equal=True),),
+    rules={"ours": ClippedGD(equal=True).rule(CELGC)},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

@@ -8,6 +8,7 @@ CARD = Card(
     ClippedMinibatchSGD,
     label="clipped minibatch SGD",
     theorems=(ClippedGD(),),
+    rules={"ours": ClippedGD().rule(ClippedMinibatchSGD)},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

@@ -99,6 +99,7 @@ CARD = Card(
     ClippedSGD,
     label="clipped SGD",
     theorems=(ClippedGD(),),
+    rules={"ours": ClippedGD().rule(ClippedSGD)},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
     tunings=(
         Tuning(

@@ -112,14 +112,20 @@ class Theorem1(NormTheorem):
         Refusal
             If epsilon is above the largest that the theorem allows.
         """
+        eta, gamma = self._step(c, N, I, epsilon, C)
+        R = math.ceil(4 * c.Delta / (epsilon**2 * eta * I))
+        return Parameters(eta, self.threshold(c, C), gamma, R)
+
+    def _step(
+        self, c: Relaxed, N: int, I: int, epsilon: float, C: float = 1.0
+    ) -> tuple[float, float]:
         if not 0 < epsilon <= self.largest_epsilon(c, C) * (1 + 1e-12):
             raise Refusal(
                 f"epsilon = {epsilon:g} is outside Theorem 1; choose it in "
                 f"(0, {self.largest_epsilon(c, C):g}]"
             )
         eta = min(self.step_size_limits(c, N, I, epsilon, C))
-        tau = self.threshold(c, C)
-        return Parameters(eta, tau, tau * eta, math.ceil(4 * c.Delta / (epsilon**2 * eta * I)))
+        return eta, self.threshold(c, C) * eta
 
     def hypotheses(
         self,
@@ -157,16 +163,18 @@ class Theorem1(NormTheorem):
         limits = self.hypotheses(c, n, m.I, epsilon, m.eta, m.gamma, 0)
         return (Condition("n <= S", n, participants(m.S, n)), *limits[1:-1])
 
-    def largest(self, setting: Setting, I: int = 1) -> tuple[float, float]:
+    def largest(
+        self, setting: Setting, I: int = 1, epsilon: float | None = None
+    ) -> tuple[float, float]:
+        """Return the largest eta for an accuracy epsilon, by default the largest, and its gamma."""
         c = relaxed(setting)
-        epsilon = self.largest_epsilon(c)
-        if not 0 < epsilon < math.inf:
+        allowed = self.largest_epsilon(c)
+        if not 0 < allowed < math.inf:
             raise Refusal(
                 f"{self.title} has no largest step for L0 = {c.L0:g}, L1 = {c.L1:g}, kappa = "
                 f"{c.kappa:g} and rho = {c.rho:g}; give eta and gamma"
             )
-        eta = min(self.step_size_limits(c, setting.n, I, epsilon))
-        return eta, self.threshold(c) * eta
+        return self._step(c, setting.n, I, allowed if epsilon is None else epsilon)
 
     def promise(self, m: EPISODE, setting: Setting) -> NormPromise:
         c, step = relaxed(setting), m.eta * m.I
@@ -197,10 +205,26 @@ APPENDIX = Theorem1("appendix", (856, 180, 8), general=False)
 GENERAL = Theorem1("general", (216, 180, 16), general=True)
 FORMS = (MAIN, APPENDIX, GENERAL)
 
+
+def _published(setting: Setting, I: int = 1, epsilon: float | None = None) -> EPISODE:
+    """Theorem 1 of the main text, for which f itself has to be (L0, L1)-smooth.
+
+    The step is the largest for the accuracy epsilon, by default for the largest that the theorem
+    allows.
+    """
+    return EPISODE(*MAIN.largest(setting, I, epsilon), I)
+
+
+def _general(setting: Setting, I: int = 1, epsilon: float | None = None) -> EPISODE:
+    """Theorem 1 as repaired, for which the f_i have to be (L0, L1)-smooth; see `_published`."""
+    return EPISODE(*GENERAL.largest(setting, I, epsilon), I)
+
+
 CARD = Card(
     EPISODE,
     label="EPISODE",
     theorems=(GENERAL,),
+    rules={"ours": _general, "published": _published},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

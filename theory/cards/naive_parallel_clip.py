@@ -8,6 +8,7 @@ CARD = Card(
     NaiveParallelClip,
     label="NaiveParallelClip",
     theorems=(ClippedGD(),),
+    rules={"ours": ClippedGD().rule(NaiveParallelClip)},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

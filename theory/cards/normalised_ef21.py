@@ -1,13 +1,16 @@
 """Normalised EF21: its card, and a theorem on (L0, L1)-smooth functions, proved by us."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from certibit.data.errors import Refusal
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
 from certibit.theory.card import Card, Role, compressed_up
-from certibit.theory.cards.clipped_sgd import limit
+from certibit.theory.cards.clipped_sgd import limit, relaxed
 from certibit.theory.formulas.episode_round import Relaxed, factor_A, factor_B
 from certibit.theory.formulas.error_feedback import error_root
+from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
 
 
@@ -33,6 +36,7 @@ class NormalisedFeedback:
     C: float = 1.0
 
     title: ClassVar[str] = "Normalised EF21 without noise"
+    measure: ClassVar[str] = "gradient_norm"
 
     def conditions(self, c: Relaxed, gamma: float, alpha: float) -> tuple[Condition, ...]:
         """Return the hypotheses, evaluated."""
@@ -67,10 +71,25 @@ def normalised_growth(alpha: float) -> float:
     return (1 + 3 * s) / (2 * (1 - s))
 
 
+def _largest_step(setting: Setting, epsilon: float = math.inf) -> NormalisedEF21:
+    """Take the largest gamma of the theorem with 2 gamma K (A L0 + B L1 kappa) <= epsilon."""
+    c, theorem = relaxed(setting), NormalisedFeedback()
+    _, *limits = theorem.conditions(c, 1.0, setting.alpha)
+    near = theorem.nearest(c, 1.0, setting.alpha)
+    gamma = min(*(one.right for one in limits), epsilon / near)
+    if not 0 < gamma < math.inf:
+        raise Refusal(
+            f"{theorem.title} has no largest step for L1 = {c.L1:g}, kappa = {c.kappa:g} and rho = "
+            f"{c.rho:g}; give gamma"
+        )
+    return NormalisedEF21(gamma)
+
+
 CARD = Card(
     NormalisedEF21,
     label="normalised EF21",
     along_runs=(NormalisedFeedback(),),
+    rules={"ours": _largest_step},
     bill=compressed_up,
     roles={"gamma": Role.STEP_SIZE},
     colour="#332288",

@@ -8,6 +8,7 @@ CARD = Card(
     NormalisedGD,
     label="normalised SGD",
     theorems=(ClippedGD(c=0.25),),
+    rules={"ours": ClippedGD().rule(lambda eta, gamma, I: NormalisedGD(gamma, gamma / eta, I))},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
     tunings=(
         Tuning(

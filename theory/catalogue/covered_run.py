@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.data.problem import Constants, Problem, is_strongly_convex
+from certibit.data.problem import Constants, Problem, is_strongly_convex, smoothness_is_known
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.compressors.base import Compressor
@@ -192,7 +192,8 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
 
     Step sizes that are not positive, with which nothing would ever be reached, are refused in any
     case. Where the method has no theorem about a factor, the theorems are those for convex
-    functions; without these, or where f is not strongly convex, those about descents. Without
+    functions; without these, or where f is not strongly convex, those about descents, and those
+    about |grad f| on (L0, L1)-smooth problems. Without
     ``strict``, a method that comes with no theorem, or none for a problem like
     this, is not warned of: nothing is claimed.
 
@@ -208,6 +209,8 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
         theorems = card.about("potential") or card.about("gap") or card.about("squared_gradient")
     elif isinstance(experiment.problem.constants, Constants):
         theorems = card.about("squared_gradient")
+    elif smoothness_is_known(experiment.problem):
+        theorems = card.about("gradient_norm")
     broken = []
     if theorems:
         setting = Setting.at(experiment)

@@ -1,8 +1,10 @@
 """A plan: every offer on one problem, by the seconds on a network; the fastest for every uplink."""
 
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -75,10 +77,6 @@ def reigns(offers: Sequence[Offer], network: Network) -> tuple[Reign, ...]:
         current = following
 
 
-BY_THEOREM = "theorem"
-"""The rule of an offer whose method has the largest step of its theorem."""
-
-
 BEST = 5
 """Default number of offers that are certified, or measured."""
 
@@ -90,21 +88,19 @@ def _descent_offers(
 
     A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 promises that the mean of E|grad f|^2
     over T steps is at most Psi_0/(c T) + (e/c) sigma^2, with Psi_0 at the start of runs.
-    On (L0, L1)-smooth problems theorems are about the mean of E|grad f|, and methods take the
-    largest step of their theorem, with one local step.
+    On (L0, L1)-smooth problems theorems are about the mean of E|grad f|; a rule that takes an
+    accuracy epsilon, as EPISODE's for a mean of 3 epsilon, is tried with that of the target, too.
     """
-    compressors, smooth = tuple(compressors), isinstance(problem.constants, Constants)
-    found = []
+    compressors, found = tuple(compressors), []
     with quiet_machine():
         for card in cards:
             for sent in compressors if card.method.needs.compressor else (None,):
-                for rule in card.rules if smooth else (BY_THEOREM,):
+                aims: tuple[dict[str, float], ...] = ({}, {"epsilon": math.sqrt(target) / 3})
+                for rule, aim in product(card.rules, aims):
+                    if not set(aim) <= set(card.left_open(rule)):
+                        continue
                     with suppress(Refusal):
-                        method = (
-                            card.parameters(problem, sent, rule)
-                            if smooth
-                            else card.by_theorem(Setting.of(card.method, problem))
-                        )
+                        method = card.parameters(problem, sent, rule, **aim)
                         experiment = Experiment.of(method, problem, sent)
                         found.append(_offer(card, rule, experiment, target))
     return tuple(offer for offer in found if offer is not None)

@@ -25,16 +25,15 @@ from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance, simulated_world
 from certibit.theory.card import Card
 from certibit.theory.cards.clipped_sgd import ClippedGD
-from certibit.theory.cards.episode import MAIN
+from certibit.theory.cards.episode import GENERAL, MAIN
 from certibit.theory.certificates.largest_step import limits
 from certibit.theory.certificates.summary import verdict
-from certibit.theory.formulas.episode_round import factor_A, factor_B
 from certibit.theory.relaxed.certify_clipped import (
     ClippedCertificate,
     SlopeMeasure,
     certify_clipped,
 )
-from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions, require_dissimilarity
+from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import ContradictionError
 
@@ -83,18 +82,17 @@ def published_step(
     functions: RelaxedFunctions,
     eta: float,
     gamma: float,
-    kappa: float = 0.0,
-    rho: float = 1.0,
+    constants: RelaxedConstants | None = None,
 ) -> PublishedStep | None:
     """Return the theorem on one step of a method, at eta and gamma of its M; None without one.
 
-    ``kappa`` and ``rho`` are those of EPISODE, |grad f_i| <= kappa + rho |grad f|; the step that
-    its theorem allows is largest at 0 and 1. Its accuracy epsilon is the largest that it allows.
-    With I local steps, eta and gamma are I times those of one.
+    ``constants`` are those of EPISODE for the f_i, by default L0 and L1 of f, kappa = 0 and rho =
+    1, where the step that its theorem allows is largest. Its accuracy epsilon is the largest that
+    it allows. With I local steps, eta and gamma are I times those of one.
     """
-    require_dissimilarity(kappa, rho)
+    c = constants or RelaxedConstants(functions.L0, functions.L1, 0.0, 1.0, functions.sigma)
     if issubclass(method, EPISODE):
-        return _of_episode(functions, eta, gamma, kappa, rho)
+        return _of_episode(functions, eta, gamma, c)
     equal = issubclass(method, CELGC) and (functions.kappa, functions.rho) == (0, 1)
     if functions.sigma or not (equal or issubclass(method, (*SAME_STEP, NormalisedGD))):
         return None
@@ -111,17 +109,17 @@ def published_step(
 
 
 def _of_episode(
-    functions: RelaxedFunctions, eta: float, gamma: float, kappa: float, rho: float
+    functions: RelaxedFunctions, eta: float, gamma: float, c: RelaxedConstants
 ) -> PublishedStep | None:
-    """Return Theorem 1 of EPISODE for I = 1 and f that is (L0, L1)-smooth itself."""
-    if not (functions.L0 and functions.L1):
+    """Return Theorem 1 of EPISODE for I = 1; as printed where f has L0 and L1 of the f_i itself."""
+    if not (c.L0 and c.L1):
         return None
-    own = RelaxedConstants(functions.L0, functions.L1, kappa, rho, functions.sigma, Delta=1.0)
-    epsilon = 3 * factor_A(1.0) * own.L0 / (5 * factor_B(1.0) * own.L1 * rho)
-    chosen = MAIN.parameters(own, functions.n, 1, epsilon)
-    limits = MAIN.hypotheses(own, functions.n, 1, epsilon, eta, gamma, chosen.R)
+    form = MAIN if (functions.L0, functions.L1) == (c.L0, c.L1) else GENERAL
+    epsilon, c = form.largest_epsilon(c), replace(c, Delta=1.0)
+    chosen = form.parameters(c, functions.n, 1, epsilon)
+    limits = form.hypotheses(c, functions.n, 1, epsilon, eta, gamma, chosen.R)
     return PublishedStep(
-        f"{MAIN.title}, at epsilon = {epsilon:.4g}, kappa = {kappa:g}, rho = {rho:g}",
+        f"{form.title}, at epsilon = {epsilon:.4g}, kappa = {c.kappa:g}, rho = {c.rho:g}",
         tuple(one for one in limits if "eta" in one.statement and "R" not in one.statement),
         chosen.eta,
         chosen.gamma,
@@ -228,7 +226,7 @@ class ClippedAccount:
 
 
 def clipped_account(
-    method: Method, functions: RelaxedFunctions, kappa: float = 0.0, rho: float = 1.0
+    method: Method, functions: RelaxedFunctions, constants: RelaxedConstants | None = None
 ) -> ClippedAccount:
     """Certify the decrease of a method, compare with its theorem, and search for step sizes.
 
@@ -252,7 +250,7 @@ def clipped_account(
     with suppress(Refusal):
         by_lemma = certify_clipped(method, functions, "lemma-5").c
     eta, gamma = float(proof.measure.eta), float(proof.measure.gamma)
-    published = published_step(type(method), functions, eta, gamma, kappa, rho)
+    published = published_step(type(method), functions, eta, gamma, constants)
     return ClippedAccount(published, proof, by_lemma, attained, *_steps(method, functions))
 
 
@@ -290,7 +288,7 @@ def _certified(method: Method, functions: RelaxedFunctions, factor: float) -> fl
 
 
 def parameters_of(
-    card: Card, functions: RelaxedFunctions, kappa: float = 0.0, rho: float = 1.0
+    card: Card, functions: RelaxedFunctions, constants: RelaxedConstants | None = None
 ) -> Method:
     """Return a method with the largest parameters of its theorem.
 
@@ -299,10 +297,11 @@ def parameters_of(
     Refusal
         If there is no such theorem, or no way to make the method from eta and a threshold.
     """
-    found = published_step(card.method, functions, 1.0, 1.0, kappa, rho)
+    found = published_step(card.method, functions, 1.0, 1.0, constants)
     if found is None or not card.tunings or not math.isfinite(found.eta * found.gamma):
+        equal = ", or kappa = 0 and rho = 1 if all f_i are equal" * issubclass(card.method, CELGC)
         raise Refusal(
             f"no theorem on {card.name} has parameters for {functions.described}; give each "
-            "yourself"
+            f"yourself{equal}"
         )
     return card.tunings[0].make(found.eta, found.gamma / found.eta, 1, None)

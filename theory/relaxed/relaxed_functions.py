@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
+from certibit.data.problem import Problem, RelaxedConstants
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class RelaxedFunctions:
         if not (isinstance(self.n, int) and self.n >= 1):
             raise Refusal(f"n = {self.n} clients are none; give an integer of at least 1")
         if self.kappa != math.inf or self.rho != 1:
-            require_dissimilarity(self.kappa, self.rho)
+            _require_dissimilarity(self.kappa, self.rho)
 
     @classmethod
     def of_clients(
@@ -67,8 +69,25 @@ class RelaxedFunctions:
 
         Proof. |Hess f| <= (1/n) sum_i (L0 + L1 |grad f_i|) <= L0 + L1 kappa + rho L1 |grad f|.
         """
-        require_dissimilarity(kappa, rho)
+        _require_dissimilarity(kappa, rho)
         return cls(L0 + L1 * kappa, rho * L1, n, sigma, kappa, rho)
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> "RelaxedFunctions":
+        """Return the class of all f with the constants of a problem; see `of_clients`.
+
+        Raises
+        ------
+        Refusal
+            If the problem does not state L0, L1, kappa and rho.
+        """
+        c: Any = problem.constants
+        if not isinstance(c, RelaxedConstants) or math.isnan(c.L0 + c.kappa + c.rho):
+            raise Refusal(
+                f"{problem.name} does not state L0, L1, kappa and rho; give another problem, or "
+                "the constants of a class"
+            )
+        return cls.of_clients(c.L0, c.L1, c.kappa, c.rho, problem.n, c.sigma)
 
     @property
     def described(self) -> str:
@@ -79,7 +98,7 @@ class RelaxedFunctions:
         return f"(L0, L1)-smooth functions, L0 = {self.L0:g}, L1 = {self.L1:g}{many}{alike}{noise}"
 
 
-def require_dissimilarity(kappa: float, rho: float) -> None:
+def _require_dissimilarity(kappa: float, rho: float) -> None:
     """Refuse constants with which |grad f_i| <= kappa + rho |grad f| holds for no f_i."""
     if not (0 <= kappa < math.inf and 1 <= rho < math.inf):
         raise Refusal(

@@ -11,6 +11,7 @@ from certibit.data.losses.losses import LOSSES
 from certibit.data.terminal import for_terminal, paragraph
 from certibit.solvers.compressors.selector import NAMES as COMPRESSORS
 from certibit.solvers.compressors.selector import other_names
+from certibit.solvers.registry import extension
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import (
     CLIPPING,
@@ -19,6 +20,7 @@ from certibit.theory.catalogue.catalogue import (
     STOCHASTIC,
 )
 
+_NAMED = extension("certibit.data.relaxed.named")
 _SPLITS = ("shuffled", "in-order", "similarity:PERCENT", "dirichlet:CONCENTRATION")
 
 
@@ -27,6 +29,7 @@ def _list_names(chosen: argparse.Namespace) -> None:
     names = {
         "compressors": [*COMPRESSORS, *other_names()],
         "problems": list(DATASETS),
+        "relaxed_problems": list(_NAMED.EXAMPLES.values()) if _NAMED else [],
         "losses": [*LOSSES, "multinomial"],
         "splits": list(_SPLITS),
     }
@@ -36,7 +39,13 @@ def _list_names(chosen: argparse.Namespace) -> None:
     print(for_terminal(lambda: _text(**names)))
 
 
-def _text(compressors: list[str], problems: list[str], losses: list[str], splits: list[str]) -> str:
+def _text(
+    compressors: list[str],
+    problems: list[str],
+    relaxed_problems: list[str],
+    losses: list[str],
+    splits: list[str],
+) -> str:
     """Write all names under headings."""
     return "\n".join(
         [
@@ -46,13 +55,15 @@ def _text(compressors: list[str], problems: list[str], losses: list[str], splits
             *_ruled(STOCHASTIC),
             "\nMETHOD for one client, or f_i with the same minimiser",
             *_ruled(SHARED_MINIMISER),
-            "\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE",
+            "\nMETHOD for (L0, L1)-smooth problems, with its parameters and rules",
             *_named({name: _given(card) for name, card in CLIPPING.items()}),
             "\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME",
             _wrapped(compressors),
             "\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA",
             _wrapped(problems),
             "  libsvm:NAME, such as libsvm:a9a: a file of the LibSVM page, not vouched for",
+            "\nPROBLEM with (L0, L1)-smooth functions, such as",
+            _wrapped(relaxed_problems),
             "\nLOSS, with a number after a colon; SPLIT",
             _wrapped(losses),
             _wrapped(splits),
@@ -69,11 +80,12 @@ def _ruled(cards: Mapping[str, Card]) -> list[str]:
 
 
 def _given(card: Card) -> str:
-    """Return the parameters of a method, with their defaults."""
-    return ", ".join(
+    """Return the parameters of a method, with their defaults, and its rules."""
+    named = (
         field.name if field.default is MISSING else f"{field.name}={field.default}"
         for field in fields(card.method)
     )
+    return "; ".join(filter(None, (", ".join(named), ", ".join(card.rules))))
 
 
 def _named(told: Mapping[str, str]) -> list[str]:

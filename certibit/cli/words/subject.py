@@ -6,6 +6,7 @@ from typing import Any
 
 from certibit.cli.words.options import PARAMETERS, read_compressor
 from certibit.data.errors import Refusal
+from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.selector import KAPPA, problem, strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method, require_positive
@@ -26,7 +27,8 @@ METHOD  such as locodl, or your/file.py
 --kappa :float  condition number L/mu (default {_KAPPA:g}, with --problem {KAPPA:g})
 --class :strongly-convex|convex|nonconvex|relaxed  class of the f_i: strongly-convex with mu = 1 and
     L = kappa, convex or nonconvex with L = 1, or relaxed, which certifies one step of a method that
-    clips (default: strongly-convex, or the class of PROBLEM)
+    clips (default: strongly-convex, or the class of PROBLEM, or relaxed for a method whose theorem
+    is about it)
 --problem PROBLEM  take n, mu and L_i from a problem, such as a5a@87
 --groups :count  number of groups of clients of PROBLEM with similar L_i (default {_GROUPS})
 --d :count  number of features, for a compressor's constants (default {_FEATURES})
@@ -64,7 +66,7 @@ _BOTH = (
 )
 _TAKEN = (
     (("L0", "L1", "sigma", "rho"), {RELAXED}, "(L0, L1)-smooth functions; give --class relaxed"),
-    (("problem", "groups", "omega", "compressor", "alpha", "d", "noise", "parameters"),
+    (("groups", "omega", "compressor", "alpha", "d", "noise"),
      {EXACT, _NOISY, _CONVEX, _NONCONVEX}, _UNIFORM),
     (("growth", "zeta"), {_NONCONVEX}, "functions that need not be convex; leave it out"),
     (("weights", "potential"), {EXACT}, _BOTH),
@@ -85,8 +87,8 @@ class ProofSubject:
         What decides on the proof: the class, and whether gradients are exact.
     setting : Setting or None
         None of (L0, L1)-smooth functions.
-    dissimilarity : tuple of float
-        kappa and rho of abs(grad f_i) <= kappa + rho abs(grad f), of (L0, L1)-smooth functions.
+    constants : RelaxedConstants
+        Of the f_i, where these are (L0, L1)-smooth: what a theorem takes.
     """
 
     kind: str
@@ -96,7 +98,7 @@ class ProofSubject:
     values: dict[str, Any]
     setting: Any = None
     compressor: Compressor | None = None
-    dissimilarity: tuple[float, float] = (0.0, 1.0)
+    constants: Any = None
 
 
 def read_subject(chosen: argparse.Namespace) -> ProofSubject:
@@ -108,7 +110,7 @@ def read_subject(chosen: argparse.Namespace) -> ProofSubject:
         If an option is of another class than the one that is asked for.
     """
     card = find_card(chosen.method)
-    if chosen.of_class == RELAXED:
+    if chosen.of_class == RELAXED or (chosen.of_class is None and card.about("gradient_norm")):
         _require_taken(chosen, RELAXED)
         return _relaxed(chosen, card)
     _require_taken(chosen, EXACT, _TAKEN[:1])
@@ -140,7 +142,7 @@ def account_of(chosen: argparse.Namespace, subject: ProofSubject) -> Any:
     functions = subject.functions
     if subject.kind == RELAXED:
         clipped = theory("relaxed.clipped_account")
-        return clipped.clipped_account(method, functions, *subject.dissimilarity)
+        return clipped.clipped_account(method, functions, subject.constants)
     return account(
         card,
         method,
@@ -187,23 +189,31 @@ def _require_taken(chosen: argparse.Namespace, kind: str, taken: Any = _TAKEN) -
 
 def _relaxed(chosen: argparse.Namespace, card: Card) -> ProofSubject:
     """Return a method over (L0, L1)-smooth functions, as its theorem has it if nothing is set."""
-    usual = {"L0": 1.0, "L1": 1.0, "sigma": 0.0, "kappa": 0.0, "rho": 1.0}
+    usual = {"L0": 1.0, "L1": 1.0, "kappa": 0.0, "rho": 1.0, "sigma": 0.0}
     given = {name: getattr(chosen, name) for name in usual if getattr(chosen, name) is not None}
-    L0, L1, sigma, *apart = (usual | given).values()
-    known = apart if {"kappa", "rho"} & set(given) else ()
-    module = theory("relaxed.relaxed_functions")
-    functions = module.RelaxedFunctions(L0, L1, chosen.n or 1, sigma, *known)
-    values = read_settings(card.method, chosen.set)
+    values, module = read_settings(card.method, chosen.set), theory("relaxed.relaxed_functions")
+    if chosen.problem is not None:
+        for name in given | ({"n": chosen.n} if chosen.n else {}):
+            raise Refusal(f"--{name} follows from --problem; leave it out")
+        made = problem(chosen.problem)
+        method = card.with_values(Setting.of(card.method, made), chosen.parameters, values)
+        functions = module.RelaxedFunctions.of_problem(made)
+        return ProofSubject(RELAXED, card, method, functions, values, constants=made.constants)
+    if chosen.parameters is not None:
+        raise Refusal("--parameters of (L0, L1)-smooth functions are of a --problem; give one")
+    constants = RelaxedConstants(**(usual | given))
+    known = (constants.kappa, constants.rho) if {"kappa", "rho"} & set(given) else ()
+    smooth = (constants.L0, constants.L1)
+    functions = module.RelaxedFunctions(*smooth, chosen.n or 1, constants.sigma, *known)
     needed = [one.name for one in fields(card.method) if one.default is MISSING]
     missing = [name for name in needed if name not in values]
     if missing and (len(missing) < len(needed) or not card.tunings):
         raise Refusal(f"{card.name} has no value of {', '.join(missing)}; give each with --set")
     if missing:
-        own = theory("relaxed.clipped_account").parameters_of(card, functions, *apart)
+        own = theory("relaxed.clipped_account").parameters_of(card, functions, constants)
         values = {one.name: getattr(own, one.name) for one in fields(own)} | values
-    kappa, rho = apart
     method = card.method(**values)
-    return ProofSubject(RELAXED, card, method, functions, values, dissimilarity=(kappa, rho))
+    return ProofSubject(RELAXED, card, method, functions, values, constants=constants)
 
 
 def _gradient_noise(text: str) -> GradientNoise:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
+from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
 from certibit.solvers.method import Method
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
@@ -71,8 +72,9 @@ def relaxed_row(
     """
     functions = RelaxedFunctions(1.0, 1.0, n, sigma, kappa, rho)
     try:
-        method = published_method(card, functions, kappa, rho)
-        one = clipped_account(method, functions, kappa, rho)
+        constants = RelaxedConstants(1.0, 1.0, kappa, rho, sigma)
+        method = published_method(card, functions, constants)
+        one = clipped_account(method, functions, constants)
     except Refusal as refusal:
         return (f"  {card.label}", *["-"] * (len(HEADER) - 1)), None, str(refusal)
     proof, stated = one.certificate, one.published
@@ -91,7 +93,7 @@ def relaxed_row(
 
 
 def published_method(
-    card: Card, functions: RelaxedFunctions, kappa: float = 0.0, rho: float = 1.0
+    card: Card, functions: RelaxedFunctions, constants: RelaxedConstants | None = None
 ) -> Method:
     """Return a method with the largest parameters of its theorem.
 
@@ -100,8 +102,8 @@ def published_method(
     """
     quiet = replace(functions, sigma=0.0)
     found = (
-        published_step(card.method, functions, 1.0, 1.0, kappa, rho)
-        or published_step(card.method, quiet, 1.0, 1.0, kappa, rho)
+        published_step(card.method, functions, 1.0, 1.0, constants)
+        or published_step(card.method, quiet, 1.0, 1.0, constants and replace(constants, sigma=0.0))
         or published_step(ClippedSGD, quiet, 1.0, 1.0)
     )
     assert found is not None, "that of clipped gradient descent holds for all L0 and L1"

@@ -1,15 +1,27 @@
 """Theorems about |grad f| on (L0, L1)-smooth functions: their promise on steps and on runs."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
-from certibit import CELGC, Experiment, Quartics, Refusal, Setting, Uniform, check, plan
+from certibit import (
+    CELGC,
+    Experiment,
+    Quartics,
+    Refusal,
+    Setting,
+    Uniform,
+    check,
+    compressor,
+    parameters,
+    plan,
+)
 from certibit.data.problem import RelaxedConstants
 from certibit.data.relaxed.families import Cosh, Extremal, Multiples, Tilted, stalemate
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import FORMS, GENERAL, MAIN, Theorem1
+from certibit.theory.cards.normalised_ef21 import NormalisedFeedback
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING
 from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.theorem import NormPromise
@@ -28,7 +40,7 @@ def made(name, problem, I=1):  # noqa: E741
     """The method with the largest step of its theorem, and the theorem."""
     card = CARDS[name]
     setting = Setting.of(card.method, problem)
-    method = card.by_theorem(setting, I)
+    method = card.at(setting, I=I)
     (theorem,) = card.about("gradient_norm")
     return Experiment.of(method, problem), theorem, theorem.unmet(method, setting)
 
@@ -149,23 +161,51 @@ def test_check_and_plan_know_the_theorems():
     assert "the descent of EPISODE, Theorem 1 is checked" in found.unpromised
     made_plan = plan(problem, target=1e-2)
     assert [offer.name for offer in made_plan.offers] == [
-        "clipped-sgd[theorem]",
-        "naive-parallel-clip[theorem]",
-        "clipped-minibatch-sgd[theorem]",
-        "normalised-gd[theorem]",
-        "episode[theorem]",
+        "clipped-sgd[ours]",
+        "naive-parallel-clip[ours]",
+        "clipped-minibatch-sgd[ours]",
+        "normalised-gd[ours]",
+        "episode[ours]",
     ]
     for name, costs in made_plan.measured(best=4).items():
         (offer,) = (one for one in made_plan.offers if one.name == name)
         assert costs.rounds <= offer.promised.rounds
 
 
+@pytest.mark.parametrize("name", [name for name in CLIPPING if CLIPPING[name].rules])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_rules_are_the_largest_steps_of_theorems(name, problem):
+    """EPISODE's with an accuracy, in the printed form, equal without noise, and ours."""
+    card, solved = CARDS[name], PROBLEMS[problem]
+    sent = compressor("top-k:1") if card.method.needs.compressor else None
+    method = parameters(name, solved, sent)
+    for theorem in card.theorems:
+        setting = Setting.of(method, solved)
+        broken = {one.statement for one in theorem.unmet(method, setting)}
+        assert broken <= {"kappa <= 0", "rho <= 1"}, "of f_i that are not equal"
+        names = {"eta", "gamma"} & {field.name for field in fields(method)}
+        longer = {key: 1.01 * getattr(method, key) for key in names}
+        assert theorem.unmet(replace(method, **longer), setting)
+    if name == "normalised-ef21":
+        near = NormalisedFeedback().nearest(solved.constants, 1.0, 1.0)
+        fine = parameters(name, solved, sent, epsilon=1e-3 * near * method.gamma)
+        assert fine.gamma == pytest.approx(1e-3 * method.gamma)
+    if name == "episode":
+        largest = MAIN.largest_epsilon(solved.constants)
+        assert method == parameters(name, solved, rule="published", epsilon=largest)
+        noisy = replace(solved, noise=Uniform(0.3))
+        ours, printed = (parameters(name, noisy, rule=rule, I=4) for rule in card.rules)
+        assert ours.eta <= printed.eta < method.eta
+        with pytest.raises(Refusal, match="outside Theorem 1"):
+            parameters(name, solved, epsilon=2 * largest)
+
+
 @pytest.mark.parametrize("name", ["episode-plus-plus", "momentum-clipping", "episode"])
 def test_a_method_without_a_step_from_theory_is_refused(name):
     unknown = Setting.of(CARDS[name].method, PROBLEMS["tilted"])
     unknown = replace(unknown, constants=RelaxedConstants(1.0, 0.0, 1.0, 1.0))
-    with pytest.raises(Refusal, match=r"give e(ach yourself|ta and gamma)"):
-        CARDS[name].by_theorem(unknown)
+    with pytest.raises(Refusal, match=r"give eta(,| and) gamma"):
+        CARDS[name].at(unknown)
 
 
 def test_the_forms_differ_where_f_need_not_be_smooth():

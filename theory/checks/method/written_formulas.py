@@ -124,7 +124,8 @@ def _names(method: Method, setting: Setting) -> Names:
     owners = ((setting, _OF_SETTING), (setting.constants, _OF_CONSTANTS))
     for owner, known in owners:
         for name in known:
-            with suppress(Refusal):  # such as alpha of an unbiased compressor
+            # such as alpha of an unbiased compressor, or L of an (L0, L1)-smooth problem
+            with suppress(Refusal, AttributeError):
                 names[name] = getattr(owner, name)
     if method.needs.by_variance:
         names |= zip(("eta", "omega", "omega_av"), setting.bias_and_variance, strict=True)
