@@ -1,20 +1,13 @@
 """Bounded dissimilarity of the gradients of the f_i, relative to that of their average."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from certibit.data.errors import Refusal
-from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.assumptions.assumption import (
     Assumption,
     Inequality,
     SharedPoint,
-    away,
-    largest_size,
-    matrix_of,
-    quadratics,
 )
 
 
@@ -62,25 +55,3 @@ class BoundedDissimilarity(Assumption):
         Nor has zeta, which is a multiple of what certificates are for.
         """
         return self
-
-    def sample(
-        self, n: int, d: int, L: float, generator: np.random.Generator
-    ) -> NonconvexQuadratic:
-        """Draw H_i = D + E_i with sum_i E_i = 0, mean E_i^2 <= (B^2 - 1) D^2 with equality.
-
-        With zeta > 0 half of it, and gradients of mean square zeta^2/2 at the minimiser.
-        """
-        if self.B < 1:
-            return super().sample(n, d, L, generator)
-        part = 2 if self.zeta else 1
-        D, E = matrix_of(generator.uniform(0.2, 1.0, d), generator), away(n, d, generator)
-        relative = float(np.linalg.norm(np.concatenate(E @ np.linalg.inv(D)), 2)) / n**0.5
-        H = D + E * (((self.B**2 - 1) / part) ** 0.5 / relative if relative else 0.0)
-        H = (H + np.matrix_transpose(H)) / 2
-        drawn = quadratics(H * (L / largest_size(H)), generator, apart=False)
-        if not self.zeta:
-            return drawn
-        slopes = generator.standard_normal((n, d, 1))
-        slopes -= slopes.mean(axis=0)
-        size = float(np.mean(np.sum(slopes**2, axis=1))) ** 0.5
-        return replace(drawn, b=drawn.b + slopes * (self.zeta / (2**0.5 * size) if size else 0.0))

@@ -2,19 +2,11 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from certibit.data.problem import Constants
-from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.assumptions.assumption import (
     Assumption,
     Inequality,
     SharedPoint,
-    bounded_below,
-    quadratics,
-    random_symmetric,
-    root_mean_square,
-    within,
 )
 
 
@@ -41,10 +33,3 @@ class MeanSmoothness(Assumption):
     def follows_from(self, constants: Constants) -> bool:
         """Whether mean L_i^2 <= L_tilde^2."""
         return constants.L_tilde <= self.L_tilde
-
-    def sample(
-        self, n: int, d: int, L: float, generator: np.random.Generator
-    ) -> NonconvexQuadratic:
-        """Draw H_i whose mean square has the largest eigenvalue L_tilde^2, or one below it."""
-        H = bounded_below(random_symmetric(n, d, generator))
-        return quadratics(within(H * (self.L_tilde / root_mean_square(H)), L), generator)

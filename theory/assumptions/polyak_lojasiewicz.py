@@ -3,17 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from certibit.data.problem import Constants
-from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.assumptions.assumption import (
     Assumption,
     Inequality,
     SharedPoint,
-    around,
-    matrix_of,
-    quadratics,
     require_convexity_below_smoothness,
 )
 
@@ -45,11 +39,3 @@ class PolyakLojasiewicz(Assumption):
     def follows_from(self, constants: Constants) -> bool:
         """Whether the f_i are mu-strongly convex."""
         return constants.mu >= self.mu
-
-    def sample(
-        self, n: int, d: int, L: float, generator: np.random.Generator
-    ) -> NonconvexQuadratic:
-        """Draw an average with the eigenvalues mu, and 0 or some between mu and L."""
-        eigenvalues = generator.uniform(self.mu, max(self.mu, L), d) * (generator.random(d) < 0.7)
-        eigenvalues[0] = self.mu
-        return quadratics(around(matrix_of(eigenvalues, generator), n, L, generator), generator)

@@ -3,17 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from certibit.data.problem import Constants
-from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.assumptions.assumption import (
     Assumption,
     Inequality,
     SharedPoint,
-    around,
-    matrix_of,
-    quadratics,
     require_convexity_below_smoothness,
 )
 
@@ -52,11 +46,3 @@ class QuasiStrongConvexity(Assumption):
     def follows_from(self, constants: Constants) -> bool:
         """Whether the f_i are mu-strongly convex."""
         return constants.mu >= self.mu
-
-    def sample(
-        self, n: int, d: int, L: float, generator: np.random.Generator
-    ) -> NonconvexQuadratic:
-        """Draw an average with eigenvalues between mu and L, mu attained."""
-        eigenvalues = generator.uniform(self.mu, max(self.mu, L), d)
-        eigenvalues[0] = self.mu
-        return quadratics(around(matrix_of(eigenvalues, generator), n, L, generator), generator)

@@ -2,19 +2,11 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from certibit.data.problem import Constants
-from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.assumptions.assumption import (
     Assumption,
     Inequality,
     SharedPoint,
-    away,
-    matrix_of,
-    quadratics,
-    root_mean_square,
-    within,
 )
 
 
@@ -44,13 +36,3 @@ class Similarity(Assumption):
     def follows_from(self, constants: Constants) -> bool:
         """Whether mean L_i^2 <= delta^2: the variance of the Hessians is at most that."""
         return constants.L_tilde <= self.delta
-
-    def sample(
-        self, n: int, d: int, L: float, generator: np.random.Generator
-    ) -> NonconvexQuadratic:
-        """Draw H_i = D + E_i with sum_i E_i = 0, mean E_i^2 with the largest eigenvalue delta^2."""
-        E = away(n, d, generator)
-        if n > 1:
-            E = within(E * (self.delta / root_mean_square(E)), L)
-        room = max(L - float(np.abs(np.linalg.eigvalsh(E)).max()), 0.0)
-        return quadratics(E + matrix_of(generator.uniform(0, room, d), generator), generator)
