@@ -128,7 +128,8 @@ def chained(name, setting, steps, measure):
 
 
 def best_parameters():
-    found = optimise("diana", 3, 1.0, 20.0, 10, [compressor("rand-k:2")], evaluations=60, starts=1)
+    where = class_setting(METHODS["diana"].method, 3, 20.0, None, compressor("rand-k:2"), 10)
+    found = optimise(METHODS["diana"], where, evaluations=60, starts=1)
     return found.cost.uplink_bits
 
 
