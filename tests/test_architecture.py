@@ -98,7 +98,7 @@ EXTENSIONS = {
         "solvers.clipping",
         *(f"solvers.methods.{name}" for name in CLIPPING),
         *(f"theory.cards.{name}" for name in CLIPPING),
-        *(f"theory.formulas.{name}" for name in ("clipping_complexity", "clipping_in_a_ball")),
+        "theory.formulas.clipping_complexity",
         "theory.formulas.episode_round",
         *("theory.checks.standard", "figures.theory_results"),
         "figures.text.verdicts",
@@ -114,7 +114,6 @@ EXTENSIONS = {
     "attained": [
         "theory.exact",
         "theory.worlds.worst_states",
-        "theory.worlds.symbolic.quadratics",
         "theory.certificates.worst_instance",
     ],
     "chains": ["theory.chains"],

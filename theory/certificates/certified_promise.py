@@ -23,7 +23,7 @@ from certibit.theory.card import Card
 from certibit.theory.certificates.certify import class_of_proof
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
-from certibit.theory.proofs.start import Measure, step_and_start
+from certibit.theory.proofs.proof import Measure, step_and_start
 from certibit.theory.setting import OfSamples, Setting
 from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict, largest, searched

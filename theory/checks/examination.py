@@ -29,11 +29,6 @@ from certibit.theory.certificates.certified_theorem import CertifiedTheorem, sea
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.knowledge import unsent, untold
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
-from certibit.theory.checks.method.along_a_run import (
-    noise_at_the_solution,
-    noise_of,
-    steps_along_a_run,
-)
 from certibit.theory.checks.method.conduct import (
     begins_as_written,
     bill_check,
@@ -52,7 +47,12 @@ from certibit.theory.checks.method.conduct import (
     solves_in_time,
     stays_at_solution,
 )
-from certibit.theory.checks.method.one_step import worst_like
+from certibit.theory.checks.method.one_step import (
+    noise_at_the_solution,
+    noise_of,
+    steps_along_a_run,
+    worst_like,
+)
 from certibit.theory.checks.method.promise import accuracy_constant
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules

@@ -10,9 +10,9 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
-from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.one_step import (
+    steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,

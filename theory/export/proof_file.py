@@ -23,10 +23,9 @@ from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
 from certibit.theory.assumptions.similarity import Similarity
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.proof import Proof
+from certibit.theory.proofs.proof import NO_GROWTH, Descent, Proof, Start
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.proofs.start import NO_GROWTH, Descent, Start
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.opaque.exact_numbers import (
     Exact,

@@ -23,9 +23,9 @@ from certibit.theory.cards.locodl import (
 )
 from certibit.theory.checks.examination import check as examine_method
 from certibit.theory.checks.method import boundary
-from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.checks.method.boundary import at_the_boundary, boundaries
 from certibit.theory.checks.method.one_step import (
+    steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,

@@ -31,8 +31,7 @@ from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as make_problem
 from certibit.data.relaxed.families import Cosh, Multiples, Steep, Tilted
-from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
-from certibit.data.relaxed.polynomials import Quartics
+from certibit.data.relaxed.polynomials import PhaseRetrieval, Quartics
 from certibit.solvers.compressors.selector import compressor as make_compressor
 from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
@@ -47,10 +46,10 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine, soundness
-from certibit.theory.checks.method.along_a_run import steps_along_a_run
 from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.conduct import identities
 from certibit.theory.checks.method.one_step import (
+    steps_along_a_run,
     steps_at_random_states,
     worst_quadratic,
 )
