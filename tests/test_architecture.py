@@ -82,7 +82,6 @@ CLIPPING = (
     *("clipped_scaffold", "clipped_sgd", "momentum_clipping", "naive_parallel_clip"),
     *("normalised_ef21", "normalised_gd"),
 )
-ASSUMPTIONS = (*("polyak_lojasiewicz", "quasi_strong_convexity", "similarity"),)
 EXTENSIONS = {
     "fast": ["solvers.fast", "data.passes"],
     "device": ["solvers.device"],
@@ -113,12 +112,11 @@ EXTENSIONS = {
     "estimator": ["certibit.estimator"],
     "attained": [
         "theory.exact",
-        "theory.worlds.worst_states",
         "theory.certificates.worst_instance",
     ],
     "chains": ["theory.chains"],
     "assumptions": [
-        *(f"theory.assumptions.{name}" for name in ASSUMPTIONS),
+        "theory.assumptions.polyak_lojasiewicz",
         "theory.checks.problem.assumed",
     ],
     "export": [

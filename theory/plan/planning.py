@@ -24,8 +24,7 @@ from certibit.solvers.total_bits import total_bits
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, METHODS, find_card
 from certibit.theory.catalogue.covered_run import measure_at_start, usual_measure
-from certibit.theory.certificates.certified_theorem import searched_theorem
-from certibit.theory.checks.examination import provable_descents
+from certibit.theory.certificates.certified_theorem import searched_descents, searched_theorem
 from certibit.theory.checks.method.promise import Promise, RoundCost, promise, round_cost
 from certibit.theory.setting import Setting
 
@@ -184,7 +183,7 @@ def certified(offer: Offer, target: float, measure: str = "gap") -> Offer:
         theorems = (
             [searched_theorem(experiment.method, Setting.at(experiment))]
             if measure == "gap"
-            else provable_descents(experiment)
+            else searched_descents(experiment)
         )
         promises = [promise(theorem, experiment) for theorem in theorems]
     except (Refusal, ArithmeticError):

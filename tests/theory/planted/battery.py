@@ -46,7 +46,6 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine, soundness
-from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.conduct import identities
 from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
@@ -56,6 +55,7 @@ from certibit.theory.checks.method.one_step import (
 from certibit.theory.checks.method.whole_runs import bounded_run, on_huber_functions, whole_runs
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.checks.problem.problems import problem_checks
+from certibit.theory.checks.promises import at_the_boundary
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep
