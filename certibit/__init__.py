@@ -138,14 +138,17 @@ if TYPE_CHECKING:
     from certibit.solvers.store.store import Store
 
     # What is promised, certified and checked, and the catalogue of methods
-    from certibit.theory.assumptions.assumption import Assumption
-    from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
-    from certibit.theory.assumptions.client_class import ClientClass
+    from certibit.theory.assumptions.assumption import (
+        Assumption,
+        BoundedDissimilarity,
+        MeanSmoothness,
+    )
     from certibit.theory.assumptions.gradient_noise import GradientNoise
-    from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
-    from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
-    from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
-    from certibit.theory.assumptions.similarity import Similarity
+    from certibit.theory.assumptions.polyak_lojasiewicz import (
+        PolyakLojasiewicz,
+        QuasiStrongConvexity,
+        Similarity,
+    )
     from certibit.theory.card import Card
     from certibit.theory.catalogue.catalogue import CARDS, METHODS, parameters
     from certibit.theory.catalogue.covered_run import run
@@ -157,7 +160,7 @@ if TYPE_CHECKING:
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
     from certibit.theory.checks.problem.assumed import check_assumption
-    from certibit.theory.function_class import FunctionClass
+    from certibit.theory.function_class import ClientClass, FunctionClass
     from certibit.theory.plan.planning import Plan, plan
     from certibit.theory.potential import Gap, Squares
     from certibit.theory.proofs.proof import Proof

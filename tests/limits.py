@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from certibit import Constants, FunctionClass, GradientNoise, Refusal, RunTheorem, certify
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+from certibit.theory.assumptions.assumption import BoundedDissimilarity
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.setting import OfSamples
 

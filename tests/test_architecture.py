@@ -82,7 +82,6 @@ CLIPPING = (
     *("clipped_scaffold", "clipped_sgd", "momentum_clipping", "naive_parallel_clip"),
     *("normalised_ef21", "normalised_gd"),
 )
-ASSUMPTIONS = (*("polyak_lojasiewicz", "quasi_strong_convexity", "similarity"),)
 EXTENSIONS = {
     "fast": ["solvers.fast", "data.passes"],
     "device": ["solvers.device"],
@@ -98,7 +97,7 @@ EXTENSIONS = {
         "solvers.clipping",
         *(f"solvers.methods.{name}" for name in CLIPPING),
         *(f"theory.cards.{name}" for name in CLIPPING),
-        *(f"theory.formulas.{name}" for name in ("clipping_complexity", "clipping_in_a_ball")),
+        "theory.formulas.clipping_complexity",
         "theory.formulas.episode_round",
         *("theory.checks.standard", "figures.theory_results"),
         "figures.text.verdicts",
@@ -113,13 +112,11 @@ EXTENSIONS = {
     "estimator": ["certibit.estimator"],
     "attained": [
         "theory.exact",
-        "theory.worlds.worst_states",
-        "theory.worlds.symbolic.quadratics",
         "theory.certificates.worst_instance",
     ],
     "chains": ["theory.chains"],
     "assumptions": [
-        *(f"theory.assumptions.{name}" for name in ASSUMPTIONS),
+        "theory.assumptions.polyak_lojasiewicz",
         "theory.checks.problem.assumed",
     ],
     "export": [

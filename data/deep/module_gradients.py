@@ -16,8 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.data.deep.torch_library import torch_library
 from certibit.data.errors import Refusal
+
+
+def torch_library() -> Any:
+    """Import torch.
+
+    Raises
+    ------
+    Refusal
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module("torch")
+    except ImportError:
+        raise Refusal("torch is not installed; install certibit[torch]") from None
+
 
 Tensor = Any
 """A tensor of torch."""

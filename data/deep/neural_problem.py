@@ -13,8 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array, array_namespace
-from certibit.data.deep.module_gradients import LossFunction, ModuleGradients, Tensor, TorchModule
-from certibit.data.deep.torch_library import torch_library
+from certibit.data.deep.module_gradients import (
+    LossFunction,
+    ModuleGradients,
+    Tensor,
+    TorchModule,
+    torch_library,
+)
 from certibit.data.errors import Refusal
 from certibit.data.files.splits import split
 from certibit.data.own.description import description

@@ -9,8 +9,7 @@ from typing import Any
 from certibit.data.errors import Refusal
 from certibit.data.numbers import whole
 from certibit.data.relaxed.families import crossed_cosh, hard_instances, stalemate, tilted_wells
-from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
-from certibit.data.relaxed.polynomials import Quartics, RelaxedProblem
+from certibit.data.relaxed.polynomials import PhaseRetrieval, Quartics, RelaxedProblem
 
 EXAMPLES: Mapping[str, str] = {
     "quartics": "quartics:H=4@2",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from certibit import Budget, Method, compare, compressor
-from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
+from certibit.data.relaxed.polynomials import PhaseRetrieval
 from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.costs import costs_to
 from certibit.solvers.compressors.base import Compressor

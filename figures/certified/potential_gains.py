@@ -128,16 +128,5 @@ def family_setting(card: Card, n: int, kappa: float, omega: float) -> Setting:
 
 
 def _optimum(card: Card, where: Setting, downlink: float) -> Optimum:
-    sent = None if card.method.needs.compressor is None else where.compressor
-    return optimise(
-        card.name,
-        where.n,
-        where.mu,
-        where.L,
-        where.d,
-        [sent],
-        downlink=downlink,
-        weights="free",
-        evaluations=_EVALUATIONS,
-        starts=1,
-    )
+    few = _EVALUATIONS
+    return optimise(card, where, downlink=downlink, weights="free", evaluations=few, starts=1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from certibit.data.deep.torch_library import torch_library
+from certibit.data.deep.module_gradients import torch_library
 from certibit.data.files.archive import write_record
 from certibit.data.terminal import paragraph, table
 from certibit.figures.deep.deep_verdicts import (

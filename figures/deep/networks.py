@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from certibit.data.deep.digit_sequences import digit_sequences
-from certibit.data.deep.docstring_text import CharacterReader, docstring_text
+from certibit.data.deep.docstring_text import CharacterReader, digit_sequences, docstring_text
 from certibit.data.deep.neural_problem import NeuralProblem
 
 

@@ -10,8 +10,7 @@ from certibit.data.terminal import paragraph, table
 from certibit.figures.text.tables import accuracy_name, json_number, short_cost
 from certibit.solvers.network import amount
 from certibit.solvers.total_bits import total_text
-from certibit.theory.plan.offers import SAMPLED_ROUNDS, Costs
-from certibit.theory.plan.planning import Plan, Reign
+from certibit.theory.plan.planning import SAMPLED_ROUNDS, Costs, Plan, Reign
 
 _MEASURED = {"gap": "f - f*", "squared_gradient": "a mean |grad f|^2 over the steps"}
 LONGEST_NAME = 24

@@ -16,8 +16,7 @@ from certibit.solvers.total_bits import total_text
 from certibit.theory.certificates.largest_step import MOST_DOUBLINGS
 from certibit.theory.certificates.search import Objective, objective_value
 from certibit.theory.potential import Region
-from certibit.theory.proofs.proof import Proof, unit_of_step
-from certibit.theory.proofs.start import rest_text
+from certibit.theory.proofs.proof import Proof, rest_text, unit_of_step
 from certibit.theory.quadratic_potential import QuadraticPotential
 from certibit.theory.verdict import (
     FAILS,

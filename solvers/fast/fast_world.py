@@ -54,8 +54,6 @@ class FusedGradients:
     @classmethod
     def of(cls, matrix: "scipy.sparse.csr_array", n: int) -> "FusedGradients":
         """Prepare the rows (n m, d) of n clients, one client after the other; numba is loaded."""
-        from certibit.data.passes import row_passes  # noqa: PLC0415  (numba is slow to import)
-
         matrix.check_format()  # an index outside would address other memory
         total, d = matrix.shape
         m = total // n
@@ -72,7 +70,7 @@ class FusedGradients:
                 clients,
                 *_compressed(np.append(starts, order.size), row[order], matrix.data[order]),
             ),
-            row_passes,
+            _code(),
         )
 
     def at(self, x: Array, ridge: float = 0.0) -> Array:
@@ -152,21 +150,17 @@ def received(sent: Compressor, x: Any, uniforms: Vectors) -> Any:
 
 
 def _natural(sent: Natural, x: Vectors, uniforms: Vectors) -> Vectors:
-    from certibit.data.passes import message_passes  # noqa: PLC0415  (numba is slow to import)
-
     numbers = _stretched(uniforms, x, (sent.uniforms(x.shape[1]), x.shape[1]))
     out = np.array(x, order="C")
-    message_passes.powers_of_two(out, numbers, multipliers(np, "cpu", message_passes.AT_ONCE + 1))
+    _code().powers_of_two(out, numbers, multipliers(np, "cpu", _code().AT_ONCE + 1))
     return out
 
 
 def _rand_k(sent: RandK, x: Vectors, uniforms: Vectors) -> Vectors:
-    from certibit.data.passes import message_passes  # noqa: PLC0415  (numba is slow to import)
-
     sent.check(x.shape[1])
     numbers, out = _stretched(uniforms, x, (sent.k,)), np.zeros(x.shape)
     x = checked("vectors", x, out.shape)
-    if not message_passes.keep_entries(x, numbers, x.shape[1] / sent.k, out):
+    if not _code().keep_entries(x, numbers, x.shape[1] / sent.k, out):
         raise Refusal("a uniform number of a compressor is not in [0, 1); draw all of them there")
     return out
 

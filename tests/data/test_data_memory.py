@@ -14,7 +14,7 @@ import scipy.sparse
 from certibit import Quadratic, Refusal, problem
 from certibit.data.memory import require_memory
 from certibit.data.relaxed.families import tilted_wells
-from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
+from certibit.data.relaxed.polynomials import PhaseRetrieval
 
 
 class Small:

@@ -27,8 +27,7 @@ from certibit.data.relaxed.families import (
     stalemate,
     tilted_wells,
 )
-from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
-from certibit.data.relaxed.polynomials import smallest_offset
+from certibit.data.relaxed.polynomials import PhaseRetrieval, smallest_offset
 from certibit.data.relaxed.smoothness import hessians
 from certibit.solvers.libraries import transfer
 from certibit.theory.checks.problem.problems import problem_checks

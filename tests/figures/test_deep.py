@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from certibit import Store, compressor  # noqa: E402
-from certibit.data.deep.digit_sequences import digit_sequences  # noqa: E402
+from certibit.data.deep.docstring_text import digit_sequences  # noqa: E402
 from certibit.figures.deep import deep_experiments  # noqa: E402
 from certibit.figures.deep.deep_experiments import (  # noqa: E402
     CASES,

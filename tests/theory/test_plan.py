@@ -17,8 +17,7 @@ from certibit.solvers.network import NETWORKS, Network, amount, read_amount
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.covered_run import measure_at_start
 from certibit.theory.checks.method.promise import Promise, RoundCost, promise
-from certibit.theory.plan.offers import SAMPLED_WORK, Costs, promised_costs
-from certibit.theory.plan.planning import reigns
+from certibit.theory.plan.planning import SAMPLED_WORK, Costs, promised_costs, reigns
 from certibit.theory.theorem import ContractionPromise
 
 PROBLEM = Quadratic.random(4, 12, mu=1.0, L=50.0)

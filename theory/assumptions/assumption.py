@@ -12,12 +12,10 @@ from numbers import Real
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
-from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 
 
 class Inequality(Protocol):
@@ -133,20 +131,6 @@ class Assumption:
         """Whether the constants of a problem imply it; False where that is not known."""
         return False
 
-    def sample(
-        self, n: int, d: int, L: float, generator: np.random.Generator
-    ) -> NonconvexQuadratic:
-        """Return L-smooth quadratics that satisfy it, with equality somewhere if L allows.
-
-        They are drawn without the inequality that the assumption states, which they can test.
-
-        Raises
-        ------
-        Refusal
-            If it draws none.
-        """
-        raise Refusal(f"{type(self).__name__} draws no functions; write its method sample")
-
     def in_units(self, unit: float) -> Self:
         """Return the assumption for the functions divided by a unit."""
         whole: Any = self
@@ -180,73 +164,6 @@ def require_convexity_below_smoothness(assumption: Any, L_f: Any) -> None:
         )
 
 
-Matrices = NDArray[np.float64]
-"""Symmetric matrices H_i, (n, d, d), or one, (d, d)."""
-
-
-def quadratics(
-    H: Matrices, generator: np.random.Generator, *, apart: bool = True
-) -> NonconvexQuadratic:
-    """Return the problem of matrices whose average is positive semidefinite.
-
-    Its minimiser is standard normal, and so are the gradients of the f_i there, less their mean;
-    unless clients are ``apart``, these are 0.
-    """
-    n, d, _ = H.shape
-    star, slopes = generator.standard_normal((1, d, 1)), generator.standard_normal((n, d, 1))
-    b = H @ star + apart * (slopes - slopes.mean(axis=0))
-    start = star + generator.standard_normal((1, d, 1))
-    return NonconvexQuadratic(name="drawn", x_0=start, H=H, b=b, minimiser=star)
-
-
-def random_symmetric(n: int, d: int, generator: np.random.Generator) -> Matrices:
-    """Return random symmetric matrices, (n, d, d)."""
-    drawn = generator.standard_normal((n, d, d))
-    return drawn + np.matrix_transpose(drawn)
-
-
-def away(n: int, d: int, generator: np.random.Generator) -> Matrices:
-    """Return random symmetric matrices of zero sum, (n, d, d)."""
-    drawn = random_symmetric(n, d, generator)
-    return drawn - drawn.mean(axis=0)
-
-
-def matrix_of(eigenvalues: NDArray[np.float64], generator: np.random.Generator) -> Matrices:
-    """Return a matrix with given eigenvalues and random eigenvectors, (d, d)."""
-    d = len(eigenvalues)
-    q, _ = np.linalg.qr(generator.standard_normal((d, d)))
-    found = (q * eigenvalues) @ q.T
-    return (found + found.T) / 2
-
-
-def bounded_below(H: Matrices) -> Matrices:
-    """Move matrices so that the eigenvalues of their average become their absolute values."""
-    average = H.mean(axis=0)
-    eigenvalues, q = np.linalg.eigh(average)
-    return H + (q * np.abs(eigenvalues)) @ q.T - average
-
-
-def around(D: Matrices, n: int, L: float, generator: np.random.Generator) -> Matrices:
-    """Return n matrices with |H_i| <= L and the average D, as far from it as this is sure."""
-    E, room = away(n, len(D), generator), max(L - largest_size(D), 0.0)
-    return D + E * (room / largest_size(E) if largest_size(E) else 0.0)
-
-
-def within(H: Matrices, L: float) -> Matrices:
-    """Return the matrices, divided by a number if one is larger than L."""
-    return H / max(1.0, largest_size(H) / L)
-
-
-def largest_size(H: Matrices) -> float:
-    """Return the largest absolute value of an eigenvalue."""
-    return float(np.abs(np.linalg.eigvalsh(H)).max())
-
-
-def root_mean_square(H: Matrices) -> float:
-    """Return the root of the largest eigenvalue of the mean of H_i^2."""
-    return float(np.linalg.eigvalsh((H @ H).mean(axis=0))[-1]) ** 0.5
-
-
 @dataclass(frozen=True)
 class Infimum(Assumption):
     """The average f is L-smooth and bounded from below: f(x) - inf f >= |grad f(x)|^2/(2 L).
@@ -272,10 +189,73 @@ class Infimum(Assumption):
         """Whether L_f <= L."""
         return constants.L_f <= self.L
 
-    def sample(
-        self, n: int, d: int, L: float, generator: np.random.Generator
-    ) -> NonconvexQuadratic:
-        """Draw an average with the largest eigenvalue L."""
-        eigenvalues = generator.uniform(0, min(self.L, L), d)
-        eigenvalues[0] = min(self.L, L)
-        return quadratics(around(matrix_of(eigenvalues, generator), n, L, generator), generator)
+
+@dataclass(frozen=True)
+class BoundedDissimilarity(Assumption):
+    """(1/n) sum_i |grad f_i(x)|^2 <= zeta^2 + B^2 |grad f(x)|^2.
+
+    With zeta = 0 a stationary point of f is one of all f_i. With zeta > 0 a certificate is for
+    every zeta, E[Psi+] <= Psi - c M + e sigma^2 + e' zeta^2, and the number zeta is only the
+    weight of the two where the smallest e + zeta^2 e' is looked for. Source: Karimireddy et al.,
+    arXiv:1910.06378, assumption A1, with G = zeta.
+
+    Examples
+    --------
+    >>> from certibit import BoundedDissimilarity, FunctionClass
+    >>> functions = FunctionClass(4, mu=-1.0, L=1.0, assumptions=(BoundedDissimilarity(2.0),))
+    >>> functions.assumptions[0].B
+    2.0
+    """
+
+    B: float
+    zeta: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse B < 1 with zeta = 0, too."""
+        super().__post_init__()
+        if not (self.B >= 1 or self.zeta):
+            raise Refusal(
+                f"B = {self.B:g} is below 1, which no gradients satisfy; give B >= 1, or zeta > 0"
+            )
+
+    @property
+    def has_constant(self) -> bool:
+        """Whether zeta > 0."""
+        return bool(self.zeta)
+
+    def at(self, x: SharedPoint) -> Inequality:
+        """Return zeta^2 + B^2 |grad f(x)|^2 - (1/n) sum_i |grad f_i(x)|^2."""
+        relative = self.B**2 * x.gradients.mean().square() - x.gradients.square()
+        return self.zeta**2 * x.unit + relative if self.zeta else relative
+
+    def in_units(self, unit: float) -> Self:
+        """Return the assumption for the functions divided by a unit; B has none.
+
+        Nor has zeta, which is a multiple of what certificates are for.
+        """
+        return self
+
+
+@dataclass(frozen=True)
+class MeanSmoothness(Assumption):
+    """(1/n) sum_i |grad f_i(x) - grad f_i(y)|^2 <= L_tilde^2 |x - y|^2; L_tilde^2 = mean L_i^2.
+
+    Source: Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203.
+
+    Examples
+    --------
+    >>> from certibit import FunctionClass, MeanSmoothness
+    >>> FunctionClass.nonconvex(4, L=1.0, L_tilde=2.0).assumptions == (MeanSmoothness(2.0),)
+    True
+    """
+
+    L_tilde: float
+
+    def between(self, x: SharedPoint, y: SharedPoint) -> Inequality:
+        """Return L_tilde^2 |x - y|^2 - (1/n) sum_i |grad f_i(x) - grad f_i(y)|^2."""
+        change = x.gradients - y.gradients
+        return self.L_tilde**2 * (x.point - y.point).square() - change.square()
+
+    def follows_from(self, constants: Constants) -> bool:
+        """Whether mean L_i^2 <= L_tilde^2."""
+        return constants.L_tilde <= self.L_tilde

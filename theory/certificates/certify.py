@@ -27,21 +27,21 @@ from certibit.theory.proofs.programme.descent_programme import (
     DescentProgramme,
     FactorProgramme,
 )
-from certibit.theory.proofs.proof import Proof
-from certibit.theory.proofs.rational_algebra import ZERO
-from certibit.theory.proofs.rational_step import RationalStep, combination
-from certibit.theory.proofs.start import (
+from certibit.theory.proofs.proof import (
     NO_GROWTH,
     PSI,
     Descent,
     Measure,
     MeasureName,
+    Proof,
     factor_step,
     movement,
     step_and_start,
     values_at_start,
     with_noises,
 )
+from certibit.theory.proofs.rational_algebra import ZERO
+from certibit.theory.proofs.rational_step import RationalStep, combination
 from certibit.theory.quadratic_potential import QuadraticPotential, Reweighted
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise

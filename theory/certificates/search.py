@@ -1,11 +1,10 @@
 """Search for the parameters with the lowest certified cost."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -17,10 +16,10 @@ from certibit.data.problem import Constants
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
-from certibit.solvers.simulation.experiment import Experiment, fitted_compressor
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import require_weight, total_bits
-from certibit.theory.card import Role
-from certibit.theory.catalogue.catalogue import card_named, card_of
+from certibit.theory.card import Card, Role
+from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates.certify import (
     Weights,
     best_decrease,
@@ -45,9 +44,6 @@ Objective = Literal["bits", "rounds", "gradients"]
 Price = Callable[[StepCost], float]
 """The price of a step, which is minimised."""
 
-_Candidate = tuple[float, Method, Setting, dict[str, float]]
-"""The logarithm of a cost, the method, its setting, and the powers of its parameters' units."""
-
 
 @dataclass(frozen=True)
 class Optimum:
@@ -58,7 +54,7 @@ class Optimum:
     method, compressor
         The method, with the parameters that were found, and its compressor.
     certificate : Proof
-        The proof of its factor, in the unit of f in which mu = 1, or of its descent.
+        The proof of its factor, or of its descent.
     cost : StepCost
         As certified, mean uplink bits per client, rounds and gradients per client: of a factor, to
         gain one decade in the Lyapunov function; of a descent, of T = 1/c iterations, so that times
@@ -99,16 +95,11 @@ def objective_value(cost: StepCost, objective: Objective, downlink: float = 0.0)
 
 @one_thread()
 def optimise(
-    name: str,
-    n: int,
-    mu: float,
-    L: float,
-    d: int,
-    compressors: Sequence[Compressor | None] = (None,),
+    card: Card,
+    where: Setting,
     objective: Objective = "bits",
     *,
     downlink: float = 0.0,
-    choices: Mapping[str, Sequence[int]] | None = None,
     weights: Weights = "fixed",
     evaluations: int = 300,
     starts: int | None = None,
@@ -117,102 +108,56 @@ def optimise(
 
     From every parameter rule of the method, all positive real parameters are varied on a
     logarithmic scale by the simplex method of Nelder and Mead; the best is certified with a proof.
-    It is never worse than the rules themselves, but not proved to be the global minimum. The search
-    is at mu = 1; how a parameter scales with the unit of f is read off its rule.
+    It is never worse than the rules themselves, but not proved to be the global minimum.
 
     Parameters
     ----------
-    compressors : sequence of Compressor or None
-        The compressors to choose from.
     downlink : float
         The weight of a bit received in the bits that are minimised.
-    choices : mapping, optional
-        Options of the rules to choose from, such as ``{"s": (2, 5, 10)}``.
     weights : "fixed" or "free"
         As in :func:`~certibit.theory.certificates.certify.certify`; free ones take longer.
     evaluations : int
         Largest number of programmes per simplex; a start has two where another step size alone is
         better.
     starts : int, optional
-        Search only from the best so many rules and compressors; by default, from all.
+        Search only from the best so many rules; by default, from all.
 
     Raises
     ------
     Refusal
-        If the method is unknown, or nothing that was tried is certified.
+        If nothing that was tried is certified.
     """
     require_weight(downlink)
-    card = card_named(name)
-    choices = {} if choices is None else choices
     price = partial(objective_value, objective=objective, downlink=downlink)
-    candidates: list[_Candidate] = []
-    before: StepCost | None = None
-    for compressor, values in product(compressors, product(*choices.values())):
-        fitting = fitted_compressor(card.method, compressor, d)
-        where = setting(n, 1.0, L / mu, d, fitting)
-        for rule in card.rules.values():
-            options = dict(zip(choices, values, strict=True))
-            try:
-                start = rule(where, **options)
-                double = rule(setting(n, 2.0, 2 * L / mu, d, fitting), **options)
-            except Refusal:
-                continue
-            promised = _promise(start, where)
-            if before is None or price(promised) < price(before):
-                before = promised
-            value = certified_cost(start, where, price, weights, trusted=False)
-            candidates.append((value, start, where, _powers(start, double)))
-    candidates.sort(key=lambda candidate: candidate[0])
-    tried = list(candidates)
-    for _, start, where, powers in candidates[:starts]:
-        cost_there = partial(certified_cost, where=where, price=price, weights=weights)
-        found, value = best_parameters(start, cost_there, evaluations)
-        tried.append((value, found, where, powers))
-    best = _first_certified(sorted(tried, key=lambda one: one[0]), weights)
-    if best is None or before is None:
-        raise Refusal(f"nothing that was tried for {name} is certified; try other compressors")
-    certificate, method, where, powers = best
-    _, cost = orbits(method, n, d, where.compressor)
-    cost = per_decade(cost, certificate.decrease)
-    scaled: Any = {name: getattr(method, name) * mu**power for name, power in powers.items()}
-    return Optimum(
-        replace(method, **scaled),
-        where.compressor,
-        certificate,
-        cost,
-        before,
-    )
-
-
-def _first_certified(
-    tried: Sequence[_Candidate], weights: Weights
-) -> tuple[Proof, Method, Setting, dict[str, float]] | None:
-    """Return the first candidate whose decrease is proved, with its certificate."""
-    for value, method, where, powers in tried:
+    begun: list[Method] = []
+    for rule in card.rules:
+        with suppress(Refusal):
+            begun.append(card.at(where, rule))
+    cost_there = partial(certified_cost, where=where, price=price, weights=weights)
+    tried = [(cost_there(start, trusted=False), start) for start in begun]
+    tried.sort(key=lambda one: one[0])
+    for _, start in tried[:starts]:
+        tried.append(best_parameters(start, cost_there, evaluations)[::-1])
+    for value, method in sorted(tried, key=lambda one: one[0]):
         if math.isfinite(value):
             with suppress(Refusal):
-                certificate = certify(method, where, weights=weights)
-                if certificate.decrease > 0:
-                    return certificate, method, where, powers
-    return None
+                proof = certify(method, where, weights=weights)
+                if proof.decrease > 0:
+                    before = min((_promise(one, where) for one in begun), key=price)
+                    cost = per_decade(_cost_of(method, where), proof.decrease)
+                    return Optimum(method, where.compressor, proof, cost, before)
+    raise Refusal(f"nothing that was tried for {card.name} is certified; try another compressor")
 
 
-def _powers(once: Method, twice: Method) -> dict[str, float]:
-    """Return the power of the unit of f by which each real parameter scales."""
-    ratios = {
-        field.name: getattr(twice, field.name) / getattr(once, field.name)
-        for field in fields(once)
-        if isinstance(getattr(once, field.name), float) and getattr(once, field.name)
-    }
-    powers = {name: math.log2(ratio) for name, ratio in ratios.items()}
-    return {name: round(power, 6) for name, power in powers.items() if abs(power) > 1e-6}
+def _cost_of(method: Method, where: Setting) -> StepCost:
+    return orbits(method, where.n, where.d, where.compressor)[1]
 
 
 def _promise(method: Method, where: Setting) -> StepCost:
     """Return the cost per decade as the best theorem promises it, infinite if none applies."""
     theorem = card_of(method).best_theorem(method, where)
-    _, cost = orbits(method, where.n, where.d, where.compressor)
-    return per_decade(cost, 1 - theorem.rate(method, where) if theorem else 0.0)
+    decrease = 1 - theorem.rate(method, where) if theorem else 0.0
+    return per_decade(_cost_of(method, where), decrease)
 
 
 @one_thread()
@@ -256,8 +201,8 @@ def cheapest_descent(
     """
 
     def spent(method: Method, iterations: float) -> StepCost:
-        _, cost = orbits(method, where.n, where.d, where.compressor)
-        return StepCost(**{name: value * iterations for name, value in asdict(cost).items()})
+        cost = asdict(_cost_of(method, where))
+        return StepCost(**{name: value * iterations for name, value in cost.items()})
 
     def iterations(method: Method) -> float:
         if begin is not None:
@@ -366,8 +311,7 @@ def certified_cost(
         decrease = best_decrease(method, functions, weights=weights, trusted=trusted)
     except Refusal:
         return math.inf
-    _, spent = orbits(method, where.n, where.d, where.compressor)
-    return math.log(price(per_decade(spent, decrease)))
+    return math.log(price(per_decade(_cost_of(method, where), decrease)))
 
 
 def _free_parameters(method: Method) -> tuple[list[str], list[float]]:

@@ -13,7 +13,7 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import rand_k_of
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+from certibit.theory.assumptions.assumption import BoundedDissimilarity
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import Weights, certify, default_measure, noise_frontier
 from certibit.theory.certificates.largest_step import (

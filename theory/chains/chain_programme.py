@@ -15,11 +15,15 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
-from certibit.theory.cones.central_path import follow
-from certibit.theory.cones.cone_programme import ConeProgramme, Number, RatioProgramme, value_of
+from certibit.theory.cones.central_path import Surroundings, follow
+from certibit.theory.cones.cone_programme import (
+    ConeProgramme,
+    Number,
+    RatioProgramme,
+    upper,
+    value_of,
+)
 from certibit.theory.cones.double_doubles import Floats
-from certibit.theory.cones.surroundings import Surroundings
-from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_algebra import ZERO, flat, spanning_rows
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination

@@ -18,22 +18,21 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import TwoWay
 from certibit.solvers.method import Method
-from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.solvers.total_bits import require_weight
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of, made
 from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem
-from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
+from certibit.theory.certificates.certified_theorem import (
+    CertifiedTheorem,
+    certified_promise,
+    searched_descents,
+    searched_theorem,
+)
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.knowledge import unsent, untold
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
-from certibit.theory.checks.method.along_a_run import (
-    noise_at_the_solution,
-    noise_of,
-    steps_along_a_run,
-)
 from certibit.theory.checks.method.conduct import (
     begins_as_written,
     bill_check,
@@ -52,7 +51,12 @@ from certibit.theory.checks.method.conduct import (
     solves_in_time,
     stays_at_solution,
 )
-from certibit.theory.checks.method.one_step import worst_like
+from certibit.theory.checks.method.one_step import (
+    noise_at_the_solution,
+    noise_of,
+    steps_along_a_run,
+    worst_like,
+)
 from certibit.theory.checks.method.promise import accuracy_constant
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
@@ -122,8 +126,6 @@ def quiet(experiment: Experiment[Any]) -> ConvexExperiment | None:
 
 
 Tell = Callable[[str], None]
-_DESCENTS = "certibit.theory.certificates.certified_theorem"
-_CERTIFICATES = "certibit.theory.certificates.certified_promise"
 
 
 @dataclass(frozen=True, repr=False)
@@ -379,7 +381,7 @@ def _along_a_run(card: Card, experiment: Experiment[Any]) -> tuple[tuple[Verdict
     some = any(not one.unmet(method, setting) for one in one_step)
     descents = any(one.measure != "potential" for one in one_step)
     if not some and smooth and (setting.sigma or not descents):
-        one_step += provable_descents(experiment)
+        one_step += searched_descents(experiment)
     inapplicable = [
         one.title
         for one in (*one_step, *(one for one in stated if isinstance(one, RunTheorem)))
@@ -432,13 +434,12 @@ def _one_step_promises(
 ) -> Iterator[Verdict]:
     """Hold promises against their formulas and, if their hypotheses hold, against certificates."""
     method, setting = experiment.method, Setting.at(experiment)
-    certificates = extension(_CERTIFICATES)
     for theorem in stated:
         if theorem.measure == "gradient_norm":  # it may speak of another method's parameters
             continue
         found = [written_hypotheses(theorem, method, setting)]
-        if certificates and theorem in card.theorems and theorem in held:
-            found.append(certificates.certified_promise(theorem, card, method, setting))
+        if theorem in card.theorems and theorem in held:
+            found.append(certified_promise(theorem, card, method, setting))
         yield from (verdict for verdict in found if verdict)
 
 
@@ -472,15 +473,6 @@ def _bounds_accuracy(theorem: Theorem, experiment: ConvexExperiment) -> bool:
         except Refusal:
             return False
     return True
-
-
-def provable_descents(experiment: Experiment[Any]) -> list[Theorem]:
-    """Return what the extension that certifies descents proves of a method, if it is there."""
-    descents = extension(_DESCENTS)
-    if descents is None:
-        return []
-    found: list[Theorem] = descents.searched_descents(experiment)
-    return found
 
 
 def _compressors_checked(fitted: Compressor, d: int) -> tuple[Verdict, ...]:

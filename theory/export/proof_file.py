@@ -16,17 +16,22 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.assumptions.assumption import Assumption, Infimum, labels
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
-from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
-from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
-from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
-from certibit.theory.assumptions.similarity import Similarity
+from certibit.theory.assumptions.assumption import (
+    Assumption,
+    BoundedDissimilarity,
+    Infimum,
+    MeanSmoothness,
+    labels,
+)
+from certibit.theory.assumptions.polyak_lojasiewicz import (
+    PolyakLojasiewicz,
+    QuasiStrongConvexity,
+    Similarity,
+)
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.proof import Proof
+from certibit.theory.proofs.proof import NO_GROWTH, Descent, Proof, Start
 from certibit.theory.proofs.rational_algebra import Rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.proofs.start import NO_GROWTH, Descent, Start
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.opaque.exact_numbers import (
     Exact,

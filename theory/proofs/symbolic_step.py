@@ -31,12 +31,15 @@ from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
 from certibit.theory.worlds.symbolic.interpolation import (
     Form,
+    SharedEvaluation,
+    assumed,
     expected_change,
     interpolation,
     joint_noise,
     local_progress,
     lost,
     of_noise,
+    shared_evaluations,
 )
 from certibit.theory.worlds.symbolic.kernels import (
     expected_gram,
@@ -44,11 +47,6 @@ from certibit.theory.worlds.symbolic.kernels import (
     unknowns_met,
 )
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
-from certibit.theory.worlds.symbolic.shared_points import (
-    SharedEvaluation,
-    assumed,
-    shared_evaluations,
-)
 from certibit.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
 from certibit.theory.worlds.symbolic.symbols import (
     Evaluation,

@@ -81,12 +81,8 @@ def _optimum(chosen: argparse.Namespace, subject: ProofSubject, weight: float) -
     where, method, functions = subject.setting, subject.method, subject.functions
     if subject.kind == EXACT:
         found = search.optimise(
-            subject.card.method.name,
-            where.n,
-            where.mu,
-            where.L,
-            where.d,
-            [where.compressor],
+            subject.card,
+            where,
             chosen.optimise,
             downlink=weight,
             weights=chosen.weights or "fixed",

@@ -74,7 +74,7 @@ def _draw_episode(chosen: argparse.Namespace) -> None:
 
 def _train_networks(chosen: argparse.Namespace) -> None:
     """Draw the figures, print what they say and write it to a report."""
-    library = extension("certibit.data.deep.torch_library")
+    library = extension("certibit.data.deep.module_gradients")
     if library is None:
         raise Refusal("this copy of certibit has no data/deep; choose another command")
     work = _work(chosen)

@@ -131,7 +131,7 @@ def read_subject(chosen: argparse.Namespace) -> ProofSubject:
         kind = _NOISY if functions.noise else EXACT
     _require_taken(chosen, kind)
     if chosen.zeta is not None:
-        unlike = theory("assumptions.bounded_dissimilarity").BoundedDissimilarity(1.0, chosen.zeta)
+        unlike = theory("assumptions.assumption").BoundedDissimilarity(1.0, chosen.zeta)
         functions = replace(functions, assumptions=(*functions.assumptions, unlike))
     return ProofSubject(kind, card, method, functions, values, where, sent)
 

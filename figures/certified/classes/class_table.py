@@ -15,7 +15,7 @@ from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.classes.relaxed_table import published_method
 from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
 from certibit.solvers.method import Method
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+from certibit.theory.assumptions.assumption import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card

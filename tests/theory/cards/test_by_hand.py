@@ -14,7 +14,6 @@ from certibit.data.arrays import add_scaled
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.simulation.iteration import theorem_step
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.audit.episode.proposition import printed_kappa
 from certibit.theory.audit.machinery.rounds import play
@@ -24,7 +23,7 @@ from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.formulas.episode_round import PRINTED, Round
-from certibit.theory.function_class import FunctionClass
+from certibit.theory.function_class import ClientClass, FunctionClass
 
 
 @pytest.mark.parametrize("transposed", ["neither", "x", "y"])

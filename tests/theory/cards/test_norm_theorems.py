@@ -23,7 +23,7 @@ from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import FORMS, GENERAL, MAIN, Theorem1
 from certibit.theory.cards.normalised_ef21 import NormalisedFeedback
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING
-from certibit.theory.checks.method.along_a_run import steps_along_a_run
+from certibit.theory.checks.method.one_step import steps_along_a_run
 from certibit.theory.theorem import NormPromise
 
 STATED = [name for name, card in CLIPPING.items() if card.about("gradient_norm")]

@@ -71,16 +71,8 @@ def test_the_cost_of_a_step_is_that_of_a_run(name):
     ("name", "objective"), [("locodl", "bits"), ("diana", "rounds"), ("locodl", "gradients")]
 )
 def test_optimised_parameters_are_no_worse(name, objective):
-    found = optimise(
-        name,
-        10,
-        1.0,
-        100.0,
-        20,
-        [compressor("rand-k:1"), compressor("rand-k:4")],
-        objective,
-        evaluations=15,
-    )
+    where = class_setting(METHODS[name].method, 10, 100.0, None, compressor("rand-k:4"), 20)
+    found = optimise(METHODS[name], where, objective, evaluations=15)
     key = {"bits": "uplink_bits"}.get(objective, objective)
     # a proof in floats gives up as much as 1e-5 of the decrease
     assert getattr(found.cost, key) <= getattr(found.before, key) * (1 + 2e-5)
@@ -92,8 +84,8 @@ def test_what_only_a_search_believes_is_not_optimal(monkeypatch):
     useless = MARINA(gamma=1.0, p=0.5), -100.0
     monkeypatch.setattr(search_module, "best_parameters", lambda *about: useless)
     sent = compressor("rand-k:5")
-    found = optimise("marina", 3, 1.0, 20.0, 10, [sent])
     where, card = setting(3, 1.0, 20.0, 10, sent), METHODS["marina"]
+    found = optimise(card, where)
     assert found.method in [card.at(where, rule) for rule in card.rules]
     assert found.certificate.decrease > 0
 

@@ -5,15 +5,14 @@ from dataclasses import replace
 import pytest
 
 from certibit import CARDS, DIANA, GD, PAGE, SGD, Quadratic, certify, compressor, problem
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.assumptions.gradient_noise import GradientNoise
-from certibit.theory.assumptions.similarity import Similarity
+from certibit.theory.assumptions.polyak_lojasiewicz import Similarity
 from certibit.theory.certificates.certified_theorem import (
     CertifiedTheorem,
     searched_theorem,
 )
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.function_class import FunctionClass
+from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.setting import OfSamples, Setting
 
 CASES = {"gd": None, "diana": 3.0, "ef21": 3.0}

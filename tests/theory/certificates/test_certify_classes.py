@@ -17,9 +17,9 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.worst_instance import divergence, worst_instance
+from certibit.theory.function_class import ClientClass
 from certibit.theory.potential import Gap
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem

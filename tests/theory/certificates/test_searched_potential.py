@@ -8,14 +8,13 @@ from small_methods import Memory, Psi
 
 from certibit import DIANA, EF21, GD, METHODS, GradSkip, LoCoDL, Refusal, Scaffnew, Squares, certify
 from certibit.solvers.authoring import Method, Needs, copies, mean
-from certibit.theory.assumptions.client_class import ClientClass
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates import certify as module
 from certibit.theory.certificates.certify import best_decrease, proved_factor, searched_potential
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
-from certibit.theory.function_class import FunctionClass
+from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import QuadraticPotential

@@ -26,7 +26,7 @@ from certibit import (
 from certibit.figures.text.examinations import describe_examination
 from certibit.theory.cards.l_svrg import ReferencePoint
 from certibit.theory.cards.sgd import BoundedVariance, ExpectedSmoothness
-from certibit.theory.checks.method.along_a_run import (
+from certibit.theory.checks.method.one_step import (
     noise_at_the_solution,
     noise_of,
     steps_along_a_run,

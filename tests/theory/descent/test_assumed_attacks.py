@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from attack import largest_excess
+from drawn_functions import sample
 
 from certibit import (
     EF21,
@@ -55,7 +56,7 @@ def worst(proof, assumption):
     """Return the largest excess over functions that are drawn from an assumption."""
     shared, found = isinstance(assumption, BoundedDissimilarity), []
     for seed in range(8):
-        drawn = assumption.sample(2, 1, 1.0, np.random.default_rng(seed))
+        drawn = sample(assumption, 2, 1, 1.0, np.random.default_rng(seed))
         h = drawn.H.ravel().tolist()
         signs = [-1.0, 1.0] if seed % 2 else None
         found.append(largest_excess(proof, h, signs, shared=shared))

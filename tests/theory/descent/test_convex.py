@@ -36,7 +36,7 @@ from certibit import (
 )
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.proofs.start import rest_text
+from certibit.theory.proofs.proof import rest_text
 from certibit.theory.quadratic_potential import AtModel
 
 CLOSE = 1e-8

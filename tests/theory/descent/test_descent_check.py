@@ -21,7 +21,7 @@ from certibit import (
 )
 from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.certificates.certified_theorem import searched_descents
-from certibit.theory.checks.method.along_a_run import steps_along_a_run
+from certibit.theory.checks.method.one_step import steps_along_a_run
 from certibit.theory.theorem import DescentPromise, Theorem
 
 

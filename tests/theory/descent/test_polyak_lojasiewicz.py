@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from attack import largest_excess
+from drawn_functions import sample
 
 from certibit import (
     EF21,
@@ -74,7 +75,7 @@ def test_no_drawn_quadratic_breaks_a_factor(method, constants):
     functions = under(FunctionClass(2, -1.0, 1.0, **constants), mu)
     proof = certify(method, functions, measure="potential")
     drawn = [
-        PolyakLojasiewicz(mu).sample(2, 1, 1.0, np.random.default_rng(seed)) for seed in range(6)
+        sample(PolyakLojasiewicz(mu), 2, 1, 1.0, np.random.default_rng(seed)) for seed in range(6)
     ]
     signs = [[a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)] if "alpha" in constants else [None]
 
@@ -135,7 +136,7 @@ def test_noise_and_dissimilarity_are_told_apart():
 def test_drawn_functions_are_as_dissimilar_as_they_may_be():
     generator = np.random.default_rng(0)
     for assumption in (BoundedDissimilarity(1.5, 0.7), BoundedDissimilarity(1.0, 2.0)):
-        drawn = assumption.sample(4, 3, 1.0, generator)
+        drawn = sample(assumption, 4, 3, 1.0, generator)
         assert check_assumption(assumption, drawn).holds
         for smaller in (
             replace(assumption, zeta=assumption.zeta * 0.7),

@@ -12,8 +12,8 @@ from certibit import DIANA, GD, FunctionClass, Refusal, certify
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
+from certibit.theory.cones.central_path import Surroundings
 from certibit.theory.cones.cone_programme import BITS
-from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.proofs.rational_algebra import ldl
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.worlds.opaque.exact_numbers import (

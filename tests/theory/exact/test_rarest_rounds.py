@@ -22,9 +22,8 @@ from closed_forms import LOCODL_FORM
 
 from certibit import METHODS, FunctionClass, LoCoDL, certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.exact.long_run import SecondMoments, slowest_decrease
+from certibit.theory.exact.long_run import ExtremeClass, SecondMoments, slowest_decrease
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
-from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 FEW_CLIENTS = [point for point in LOCODL_FORM.points if point[0] <= 3]

@@ -31,8 +31,7 @@ from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as make_problem
 from certibit.data.relaxed.families import Cosh, Multiples, Steep, Tilted
-from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
-from certibit.data.relaxed.polynomials import Quartics
+from certibit.data.relaxed.polynomials import PhaseRetrieval, Quartics
 from certibit.solvers.compressors.selector import compressor as make_compressor
 from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
@@ -47,16 +46,16 @@ from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine, soundness
-from certibit.theory.checks.method.along_a_run import steps_along_a_run
-from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.conduct import identities
 from certibit.theory.checks.method.one_step import (
+    steps_along_a_run,
     steps_at_random_states,
     worst_quadratic,
 )
 from certibit.theory.checks.method.whole_runs import bounded_run, on_huber_functions, whole_runs
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.checks.problem.problems import problem_checks
+from certibit.theory.checks.promises import at_the_boundary
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep

@@ -13,10 +13,9 @@ from certibit.solvers.authoring import Needs, copies, mean
 from certibit.solvers.backend import everyone, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.solvers.local_solve import gradient_steps, minimise
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+from certibit.theory.assumptions.assumption import BoundedDissimilarity
 from certibit.theory.assumptions.gradient_noise import GradientNoise
-from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
-from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
+from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz, QuasiStrongConvexity
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions

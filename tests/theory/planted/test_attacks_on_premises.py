@@ -34,7 +34,7 @@ from small_methods import Memory, Psi
 
 from certibit import GD, Chain, GradSkip, Method, Quadratic, Refusal, Setting, certify_run
 from certibit.solvers.authoring import Needs, copies, masked, mean
-from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+from certibit.theory.assumptions.assumption import BoundedDissimilarity
 from certibit.theory.certificates.certify import certify, proof_of_link
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass

@@ -19,8 +19,7 @@ from certibit.solvers.authoring import Method, Needs, copies, mean
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD, State
 from certibit.theory.cards.gd import GradientDescent
-from certibit.theory.worlds.linear_maps import worst_case
-from certibit.theory.worlds.ranks import above_zero, null_space
+from certibit.theory.worlds.linear_maps import above_zero, null_space, worst_case
 
 FAMILY = FunctionClass(n=3, mu=1.0, L=10.0)
 

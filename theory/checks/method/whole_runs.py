@@ -24,7 +24,7 @@ from certibit.solvers.state import each
 from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.compressor.compression import DEVIATIONS
-from certibit.theory.checks.method.along_a_run import SURE, steps_along_a_run
+from certibit.theory.checks.method.one_step import SURE, steps_along_a_run
 from certibit.theory.checks.method.promise import Promise, promise, round_cost, value_at_start
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise, RunPromise, Theorem

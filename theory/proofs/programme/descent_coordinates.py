@@ -23,8 +23,8 @@ import scipy
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from certibit.theory.cones.cone_programme import Number
-from certibit.theory.cones.triangles import upper
+from certibit.theory.cones.cone_programme import Number, upper
+from certibit.theory.proofs.proof import Descent, Start, movement
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
@@ -34,7 +34,6 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.proofs.start import Descent, Start, movement
 from certibit.theory.worlds.opaque.exact_numbers import Rational, rational, rationals
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 

@@ -17,14 +17,15 @@ from certibit.theory.cones.cone_programme import (
     Number,
     RatioProgramme,
     rational_of,
+    upper,
     value_of,
 )
-from certibit.theory.cones.triangles import upper
 from certibit.theory.proofs.programme.descent_coordinates import (
     LARGEST,
     DescentCoordinates,
     columns_of,
 )
+from certibit.theory.proofs.proof import Descent
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
@@ -33,7 +34,6 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.proofs.start import Descent
 from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-9

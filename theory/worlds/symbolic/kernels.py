@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.linear_maps import null_space
 from certibit.theory.worlds.opaque.exact_numbers import rational, zeros
-from certibit.theory.worlds.ranks import null_space
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 from certibit.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
 
