@@ -77,7 +77,7 @@ PRINTED = {
 }  # fmt: skip
 """Parts of the text, of what is proved."""
 SEARCHED = {
-    "ef21 --class nonconvex --omega 1 --n 5": [
+    "ef21 --class nonconvex --alpha 0.5 --n 5": [
         "E[Psi+] <= Psi - 0.14644661 |grad f(x)|^2 (EF21, nonconvex)", "E[Psi+] <= Psi - 0.1952",
         "proof holds, checked in rational numbers", "verdict loose by a factor 1.333",
         "a descent is certified up to 0.34"],
@@ -344,7 +344,8 @@ REFUSED = {
     "clip21 --set gamma=0.005 --set tau=1 --n 3": "contracts in a ball only; give its --alpha",
     "clip21 --set gamma=0.005 --set tau=1 --alpha 0.2 --steps 5":
         "what several steps prove takes a run that stays there",
-    "diana --alpha 0.5": "diana does not; give its compressor by --compressor",
+    "diana --alpha 0.5": "diana has neither; give its compressor by --compressor",
+    "ef21 --alpha 1.5": "--alpha 1.5 is no contraction",
     "gd --growth 0.1": "--growth is of functions that need not be convex",
     "gd --class nonconvex --steps 2": f"--steps {EXACT}",
     "gd --class nonconvex --kappa 10": "--kappa is of strongly convex functions",

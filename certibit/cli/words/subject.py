@@ -52,8 +52,8 @@ METHOD  such as locodl, or your/file.py
 [either]
 --omega :float  relative variance of unbiased compressors (default 9)
 --compressor COMPRESSOR  a compressor, such as rand-k:2+natural
---alpha A:float  contraction of the clipping in a method (default: on a ball that a run on PROBLEM
-    does not leave)
+--alpha A:float  of contractive compressors (default 0.1), or the contraction of the clipping in a
+    method (default: on a ball that a run on PROBLEM does not leave)
 """
 """The method, the class of functions and the potential."""
 
@@ -239,11 +239,11 @@ def _contracting(
 ) -> FunctionClass:
     """Return the class, with the clipping of a method that clips as its contraction."""
     if card.contraction is None:
-        if chosen.alpha is None:
+        if chosen.alpha is None or method.needs.compressor == "contractive":
             return functions
         raise Refusal(
-            f"--alpha is the contraction of a method that clips, which {card.name} does not; give "
-            "its compressor by --compressor, a parameter of the method by --set alpha=NUMBER"
+            f"--alpha is of contractive compressors and of clipping, and {card.name} has neither; "
+            "give its compressor by --compressor, a parameter by --set alpha=NUMBER"
         )
     alpha = chosen.alpha
     if alpha is None:
@@ -271,7 +271,7 @@ def _covered(
                 raise Refusal("--kappa is of strongly convex functions; leave it or --class out")
             kappa = None
         n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
-        where = class_setting(method, n, kappa, chosen.omega, sent, d)
+        where = class_setting(method, n, kappa, _relative_variance(chosen, method), sent, d)
         if chosen.of_class == _CONVEX:
             where = replace(where, constants=replace(where.constants, mu=0.0))
         return where, None
@@ -293,6 +293,15 @@ def _covered(
     if chosen.groups:
         raise Refusal("--groups are of strongly convex functions, exact; leave them out")
     return where, replace(FunctionClass.of(where), noise=_noise_of(made, where))
+
+
+def _relative_variance(chosen: argparse.Namespace, method: type[Method]) -> float | None:
+    """Return omega, that of a scaled compressor, which is alpha = 1/(1 + omega) contractive."""
+    if chosen.alpha is None or method.needs.compressor != "contractive":
+        return chosen.omega
+    if not 0 < chosen.alpha <= 1:
+        raise Refusal(f"--alpha {chosen.alpha:g} is no contraction; give one above 0, at most 1")
+    return 1 / chosen.alpha - 1
 
 
 def _noise_of(made: Any, where: Setting) -> GradientNoise | None:
