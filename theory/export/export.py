@@ -11,6 +11,7 @@ from certibit.theory.export.proof_file import parts_of, proof_file, sealed
 from certibit.theory.export.rocq_words import (
     DEEPER,
     LINE,
+    ROCQ,
     Places,
     rocq_constants,
     rocq_list,
@@ -21,9 +22,6 @@ from certibit.theory.export.rocq_words import (
     rocq_text,
 )
 from certibit.theory.proofs.proof import Proof
-
-THEORY = Path(__file__).with_name("proofs.v")
-"""What all proofs have in common: what they claim, and why what is checked proves it."""
 
 ABOUT = """\
    Written by certibit. What the kernel checks is all of the algebra: that Psi, that
@@ -127,7 +125,7 @@ Proof.
   apply descent_sound with (y := proof); vm_compute; reflexivity.
 Qed.
 """
-    return rocq_text(claim, ABOUT, written["unknowns"], [THEORY], body)
+    return rocq_text(claim, ABOUT, written["unknowns"], [ROCQ / "Sums.v", ROCQ / "proofs.v"], body)
 
 
 class _Words:

@@ -13,6 +13,9 @@ from certibit.theory.worlds.opaque.exact_numbers import Rational
 WIDTH = 100
 """Of the lines of a comment."""
 
+ROCQ = Path(__file__).parents[1] / "rocq"
+"""The folder of the theorems and definitions in Rocq."""
+
 LINE, DEEPER = "\n  ", "\n    "
 """What separates the fields of a record, and the entries of a list in it."""
 
@@ -69,7 +72,7 @@ def rocq_text(
     """Return a file: a comment about it, what all such files have in common, and its own part."""
     blocks = (f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
     told = "\n".join(["   The unknowns, by blocks:", *blocks] if unknowns else ["  "])
-    theory = "".join(path.read_text(encoding="utf-8") for path in theories)
+    theory = "".join(_joined(path) for path in theories)
     comment = f"{fill(claim, WIDTH, subsequent_indent='   ')}\n\n{about}\n{told}"
     for sign, written in (("(*", "( *"), ("*)", "* )"), ('"', "'")):  # it ends where we end it
         comment = comment.replace(sign, written)
@@ -80,6 +83,12 @@ def rocq_text(
 {body}
 Print Assumptions certified.
 """
+
+
+def _joined(path: Path) -> str:
+    """Return a file of the theory without its imports from others, which stand before it."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("From Certibit"))
 
 
 class Places:

@@ -11,6 +11,7 @@ from certibit.theory.export.proof_file import sealed
 from certibit.theory.export.rocq_words import (
     DEEPER,
     LINE,
+    ROCQ,
     rocq_list,
     rocq_number,
     rocq_record,
@@ -96,14 +97,8 @@ def _constant(ratio: RationalFunction) -> Any:
     return ratio.at(0)
 
 
-FOLDER = Path(__file__).with_name("rocq")
-THEORIES = [
-    FOLDER / f"{name}.v"
-    for name in (
-        *("smooth", "turning", "against", "polynomials", "exponentials"),
-        *("decreases", "soundness", "clipped"),
-    )
-]
+_NAMES = ["smooth", "turning", "polynomials", "exponentials", "against", "decreases", "clipped"]
+THEORIES = [ROCQ / "Sums.v", *(ROCQ / "relaxed" / f"{name}.v" for name in _NAMES)]
 """What all decreases have in common, in the order of the file."""
 
 ABOUT = """\

@@ -1,7 +1,7 @@
 """How fast an (L0, L1)-smooth function grows along a step, in rational numbers.
 
-The kernel of Rocq checks the proofs below, those of the last two bounds, in ``rocq/smooth.v`` and
-``rocq/turning.v``.
+The kernel of Rocq checks the proofs below, those of the last two bounds, in
+``theory/rocq/relaxed``.
 
 With G = |grad f(x)|, a step D of length r and T = L1 r, each bound is of the form
 f(x + D) <= f(x) + <grad f(x), D> + (L0 + L1 G) Q, with its conditions:

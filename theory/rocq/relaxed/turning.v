@@ -1,3 +1,6 @@
+From Certibit.relaxed Require Export smooth.
+Local Open Scope R_scope.
+
 (** ** Along a step against the gradient *)
 
 (** The norm of the gradient falls at most by the factor e^(-L1 |D|), also by Gronwall. *)
@@ -8,11 +11,11 @@ Proof.
   intros d L0 L1 f grad P0 P1 Smooth x D t Ht.
   pose proof (gradient_grows d L0 L1 f grad P1 Smooth (moved x t D) (fun i => -1 * D i + 0 * D i) t Ht) as H.
   assert (E : forall y, (forall i, (i < d)%nat -> y i = x i) -> norm d (grad y) = norm d (grad x)).
-  { intros y Hy; destruct Smooth as [_ [S _]]; unfold norm, inner; f_equal; apply sum_equal.
+  { intros y Hy; destruct Smooth as [_ [S _]]; unfold norm, inner; f_equal; apply sum_ext.
     intros i Hi; rewrite (proj2 (S y x Hy) i Hi); reflexivity. }
   assert (E' : forall y, (forall i, (i < d)%nat -> y i = moved x t D i) ->
     norm d (grad y) = norm d (grad (moved x t D))).
-  { intros y Hy; destruct Smooth as [_ [S _]]; unfold norm, inner; f_equal; apply sum_equal.
+  { intros y Hy; destruct Smooth as [_ [S _]]; unfold norm, inner; f_equal; apply sum_ext.
     intros i Hi; rewrite (proj2 (S y (moved x t D) Hy) i Hi); reflexivity. }
   cbv beta zeta in H; rewrite (E' (moved (moved x t D) 0 _)), E in H;
     [| intros i _; unfold moved; ring | intros i _; unfold moved; ring].

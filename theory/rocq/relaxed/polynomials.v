@@ -1,3 +1,6 @@
+From Certibit.relaxed Require Export smooth.
+Local Open Scope R_scope.
+
 (** * Polynomials in G with integer coefficients, the lowest power first, and their signs *)
 
 Definition poly := list Z.

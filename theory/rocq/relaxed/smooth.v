@@ -1,15 +1,13 @@
-(* What a decrease of a method that clips says, and why what is checked proves it. *)
+(* (L0, L1)-smooth functions on R^d, and the statement and the proof of a decrease of a method that clips. *)
 
-From Coq Require Import QArith Qreals Reals Lra Lia List Bool ZArith.
-Import ListNotations.
+From Coq Require Export QArith Qreals List Bool ZArith.
+From Certibit Require Export Sums.
+Export ListNotations.
 Local Open Scope R_scope.
 
 (** * Vectors of R^d, and (L0, L1)-smooth functions *)
 
 Definition vector := nat -> R.
-
-Fixpoint sum (d : nat) (f : nat -> R) : R :=
-  match d with O => 0 | S k => sum k f + f k end.
 
 Definition inner (d : nat) (u v : vector) : R := sum d (fun i => u i * v i).
 Definition norm (d : nat) (u : vector) : R := sqrt (inner d u u).
@@ -27,24 +25,6 @@ Definition relaxed_smooth (d : nat) (L0 L1 : R) (f : vector -> R) (grad : vector
      derivable_pt_lim (fun s => grad (moved x s v) i) t (hess (moved x t v) v i)) /\
   (forall x v, norm d (hess x v) <= (L0 + L1 * norm d (grad x)) * norm d v).
 
-Lemma sum_equal : forall d f g, (forall i, (i < d)%nat -> f i = g i) -> sum d f = sum d g.
-Proof.
-  induction d as [|d IH]; intros f g H; simpl; [reflexivity|].
-  rewrite (IH f g), (H d); [reflexivity | lia | intros i Hi; apply H; lia].
-Qed.
-
-Lemma sum_plus : forall d f g, sum d (fun i => f i + g i) = sum d f + sum d g.
-Proof. induction d as [|d IH]; intros f g; simpl; [ring | rewrite IH; ring]. Qed.
-
-Lemma sum_times : forall d c f, sum d (fun i => c * f i) = c * sum d f.
-Proof. induction d as [|d IH]; intros c f; simpl; [ring | rewrite IH; ring]. Qed.
-
-Lemma sum_nonnegative : forall d f, (forall i, (i < d)%nat -> 0 <= f i) -> 0 <= sum d f.
-Proof.
-  induction d as [|d IH]; intros f H; simpl; [lra|].
-  apply Rplus_le_le_0_compat; [apply IH; intros; apply H; lia | apply H; lia].
-Qed.
-
 Lemma sum_derivative : forall d (f f' : nat -> R -> R) t,
   (forall i, (i < d)%nat -> derivable_pt_lim (f i) t (f' i t)) ->
   derivable_pt_lim (fun s => sum d (fun i => f i s)) t (sum d (fun i => f' i t)).
@@ -58,20 +38,20 @@ Section Inner.
   Variable d : nat.
 
   Lemma inner_symmetric : forall u v, inner d u v = inner d v u.
-  Proof. intros; apply sum_equal; intros; ring. Qed.
+  Proof. intros; apply sum_ext; intros; ring. Qed.
 
   Lemma inner_equal : forall u u' v,
     (forall i, (i < d)%nat -> u i = u' i) -> inner d u v = inner d u' v.
-  Proof. intros u u' v H; apply sum_equal; intros i Hi; rewrite (H i Hi); reflexivity. Qed.
+  Proof. intros u u' v H; apply sum_ext; intros i Hi; rewrite (H i Hi); reflexivity. Qed.
 
   Lemma inner_combined : forall a u b v w,
     inner d (fun i => a * u i + b * v i) w = a * inner d u w + b * inner d v w.
   Proof.
-    intros; unfold inner; rewrite <- !sum_times, <- sum_plus; apply sum_equal; intros; ring.
+    intros; unfold inner; rewrite <- !sum_scal, <- sum_plus; apply sum_ext; intros; ring.
   Qed.
 
   Lemma inner_square : forall u, 0 <= inner d u u.
-  Proof. intro u; apply sum_nonnegative; intros; nra. Qed.
+  Proof. intro u; apply sum_nonneg; intros; nra. Qed.
 
   Lemma norm_nonnegative : forall u, 0 <= norm d u.
   Proof. intro; apply sqrt_pos. Qed.
@@ -171,7 +151,7 @@ Section Along.
 
   Lemma norm_at_start : norm d (h 0) = norm d (grad x).
   Proof.
-    unfold norm, inner; f_equal; apply sum_equal; intros i Hi.
+    unfold norm, inner; f_equal; apply sum_ext; intros i Hi.
     rewrite (proj2 at_start i Hi); reflexivity.
   Qed.
 
@@ -189,7 +169,7 @@ Section Along.
       apply derivative_is with (hess (moved x t D) D i * w i + h t i * 0); [|ring].
       apply (derivable_pt_lim_mult (fun s => h s i) (fun _ => w i));
         [apply H; assumption | apply derivable_pt_lim_const].
-    - intros t; unfold inner; rewrite <- sum_times.
+    - intros t; unfold inner; rewrite <- sum_scal.
       apply (sum_derivative d (fun i s => h s i * h s i)
                (fun i s => 2 * (hess (moved x s D) D i * h s i))).
       intros i Hi.

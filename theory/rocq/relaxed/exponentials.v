@@ -1,3 +1,6 @@
+From Certibit.relaxed Require Export turning polynomials.
+Local Open Scope R_scope.
+
 (** * Exponentials against polynomials *)
 
 (** The coefficients n!/k! of the first powers of e^x, times n!; and those of e^-x. *)

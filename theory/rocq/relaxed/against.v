@@ -1,3 +1,6 @@
+From Certibit.relaxed Require Export turning exponentials.
+Local Open Scope R_scope.
+
 (** A step against the gradient that is not too long: how f decreases, and the slope at its end. *)
 Lemma first_part : forall d L0 L1 f grad, 0 <= L0 -> 0 < L1 ->
   relaxed_smooth d L0 L1 f grad -> forall x a E, 0 < a -> 0 <= E ->
@@ -21,7 +24,7 @@ Proof.
   assert (Er : norm d D = a * G).
   { unfold G, norm, D.
     replace (inner d _ _) with (a * a * inner d (grad x) (grad x))
-      by (unfold inner; rewrite <- sum_times; apply sum_equal; intros; ring).
+      by (unfold inner; rewrite <- sum_scal; apply sum_ext; intros; ring).
     rewrite sqrt_mult_alt, sqrt_square by (lra || apply Rle_0_sqr); reflexivity. }
   rewrite Er in B.
   assert (Pk : 0 <= kappa)
@@ -105,7 +108,7 @@ Proof.
       assert (E : inner d (h t) D = - (a * G * xi t)).
       { unfold xi, D; rewrite inner_symmetric.
         replace (inner d (fun i => - a * grad x i) (h t)) with (- a * inner d (grad x) (h t))
-          by (unfold inner; rewrite <- sum_times; apply sum_equal; intros; ring).
+          by (unfold inner; rewrite <- sum_scal; apply sum_ext; intros; ring).
         rewrite inner_symmetric; field; lra. }
       rewrite E.
       replace ((kappa + G) / T * (exp (- T * t) * - T)) with (- ((kappa + G) * exp (- T * t)))
@@ -153,7 +156,7 @@ Proof.
   { assert (0 <= (1 - q) * a) by (apply Rmult_le_pos; lra).
     unfold G, norm, D2.
     replace (inner d _ _) with ((1 - q) * a * ((1 - q) * a) * inner d (grad x) (grad x))
-      by (unfold inner; rewrite <- sum_times; apply sum_equal; intros; ring).
+      by (unfold inner; rewrite <- sum_scal; apply sum_ext; intros; ring).
     rewrite sqrt_mult_alt, sqrt_square by (lra || apply Rle_0_sqr); reflexivity. }
   pose proof (any_direction d L0 L1 f grad P0 (Rlt_le _ _ P1) Smooth x1 D2 top most) as S.
   rewrite Er in S.
@@ -166,8 +169,8 @@ Proof.
   rewrite X in S'.
   assert (I : inner d (grad x1) D2 = - ((1 - q) * a) * inner d (grad x1) (grad x)).
   { unfold D2; rewrite inner_symmetric.
-    rewrite (inner_symmetric d (grad x1) (grad x)); unfold inner; rewrite <- sum_times.
-    apply sum_equal; intros; ring. }
+    rewrite (inner_symmetric d (grad x1) (grad x)); unfold inner; rewrite <- sum_scal.
+    apply sum_ext; intros; ring. }
   rewrite I in S'.
   set (xi := inner d (grad x1) (grad x) / G) in *.
   replace (inner d (grad x1) (grad x)) with (xi * G) in S' by (unfold xi; field; lra).

@@ -1,6 +1,7 @@
-(* What a proof of certibit says, and a check of it that the kernel of Rocq runs. *)
+(* The claim of a certificate, and a check of it that the kernel of Rocq runs. *)
 
-From Coq Require Import QArith Qreals Reals Lra Lia List Bool.
+From Coq Require Import QArith Qreals List Bool.
+From Certibit Require Import Sums.
 Import ListNotations.
 Local Open Scope R_scope.
 
@@ -23,9 +24,6 @@ Definition times (c : Q) (f : form) : form :=
   {| quadratic b i j := (c * quadratic f b i j)%Q; linear m := (c * linear f m)%Q |}.
 Definition total (terms : list (Q * form)) : form :=
   fold_right (fun t f => plus (times (fst t) (snd t)) f) zero terms.
-
-Fixpoint sum (n : nat) (f : nat -> R) : R :=
-  match n with O => 0 | S m => sum m f + f m end.
 
 Fixpoint all (n : nat) (p : nat -> bool) : bool :=
   match n with O => true | S m => all m p && p m end.
@@ -51,18 +49,6 @@ Section Meaning.
       Qeq_bool (quadratic f b i j) (quadratic g b i j))))
     && all known (fun m => Qeq_bool (linear f m) (linear g m)).
 
-  Lemma sum_equal : forall n f g, (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
-  Proof.
-    induction n as [|n IH]; intros f g H; simpl; [reflexivity|].
-    rewrite (IH f g), (H n); [reflexivity| lia | intros i Hi; apply H; lia].
-  Qed.
-
-  Lemma sum_plus : forall n f g, sum n (fun i => f i + g i) = sum n f + sum n g.
-  Proof. induction n as [|n IH]; intros f g; simpl; [ring | rewrite IH; ring]. Qed.
-
-  Lemma sum_times : forall n c f, sum n (fun i => c * f i) = c * sum n f.
-  Proof. induction n as [|n IH]; intros c f; simpl; [ring | rewrite IH; ring]. Qed.
-
   Lemma all_true : forall n p, all n p = true -> forall i, (i < n)%nat -> p i = true.
   Proof.
     induction n as [|n IH]; intros p H i Hi; [lia|].
@@ -81,22 +67,22 @@ Section Meaning.
        + (sum known (fun m => Q2R (linear f m) * value m)
        + sum known (fun m => Q2R (linear g m) * value m))); [|ring].
     f_equal.
-    - rewrite <- sum_plus; apply sum_equal; intros b _.
-      rewrite <- sum_plus; apply sum_equal; intros i _.
-      rewrite <- sum_plus; apply sum_equal; intros j _.
+    - rewrite <- sum_plus; apply sum_ext; intros b _.
+      rewrite <- sum_plus; apply sum_ext; intros i _.
+      rewrite <- sum_plus; apply sum_ext; intros j _.
       rewrite (Qeq_eqR _ _ (Qred_correct _)), Q2R_plus; ring.
-    - rewrite <- sum_plus; apply sum_equal; intros m _.
+    - rewrite <- sum_plus; apply sum_ext; intros m _.
       rewrite (Qeq_eqR _ _ (Qred_correct _)), Q2R_plus; ring.
   Qed.
 
   Lemma meaning_times : forall c f, meaning (times c f) = Q2R c * meaning f.
   Proof.
     intros c f; unfold meaning, times; cbn [quadratic linear]; rewrite Rmult_plus_distr_l; f_equal.
-    - rewrite <- sum_times; apply sum_equal; intros b _.
-      rewrite <- sum_times; apply sum_equal; intros i _.
-      rewrite <- sum_times; apply sum_equal; intros j _.
+    - rewrite <- sum_scal; apply sum_ext; intros b _.
+      rewrite <- sum_scal; apply sum_ext; intros i _.
+      rewrite <- sum_scal; apply sum_ext; intros j _.
       rewrite Q2R_mult; ring.
-    - rewrite <- sum_times; apply sum_equal; intros m _.
+    - rewrite <- sum_scal; apply sum_ext; intros m _.
       rewrite Q2R_mult; ring.
   Qed.
 
@@ -110,12 +96,12 @@ Section Meaning.
   Lemma meaning_same : forall f g, same f g = true -> meaning f = meaning g.
   Proof.
     intros f g H; apply andb_prop in H; destruct H as [H1 H2]; unfold meaning; f_equal.
-    - apply sum_equal; intros b Hb; apply sum_equal; intros i Hi; apply sum_equal; intros j Hj.
+    - apply sum_ext; intros b Hb; apply sum_ext; intros i Hi; apply sum_ext; intros j Hj.
       apply all_true with (i := b) in H1; [|assumption].
       apply all_true with (i := i) in H1; [|assumption].
       apply all_true with (i := j) in H1; [|assumption].
       rewrite (Qeq_eqR _ _ (Qeq_bool_eq _ _ H1)); reflexivity.
-    - apply sum_equal; intros m Hm; apply all_true with (i := m) in H2; [|assumption].
+    - apply sum_ext; intros m Hm; apply all_true with (i := m) in H2; [|assumption].
       rewrite (Qeq_eqR _ _ (Qeq_bool_eq _ _ H2)); reflexivity.
   Qed.
 
@@ -133,11 +119,6 @@ Section Meaning.
     apply Rplus_le_le_0_compat; [|apply IH; [assumption | intros; apply H; right; assumption]].
     apply Rmult_le_pos; [|apply H; left; reflexivity].
     rewrite <- RMicromega.Q2R_0; apply Qle_Rle, Qle_bool_imp_le; assumption.
-  Qed.
-
-  Lemma sum_nonnegative : forall n f, (forall i, 0 <= f i) -> 0 <= sum n f.
-  Proof.
-    induction n as [|n IH]; intros f H; simpl; [lra | apply Rplus_le_le_0_compat; auto].
   Qed.
 End Meaning.
 

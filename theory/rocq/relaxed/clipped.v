@@ -1,3 +1,5 @@
+From Certibit.relaxed Require Export decreases.
+Local Open Scope R_scope.
 
 (** * Clipped gradient descent, x+ = x - min(eta, gamma/G) grad f(x) *)
 
@@ -58,7 +60,7 @@ Proof.
   set (o := {| weight := 1; fresh := fun _ => 0; answered := fun _ => 0; unit_ := fun _ => 0;
                own := fun _ => 0 |}).
   assert (Nothing : forall v, inner d (fun _ => 0) v = 0).
-  { intro v; unfold inner; rewrite sum_times; ring. }
+  { intro v; unfold inner; rewrite sum_scal; ring. }
   assert (None_ : norm d (fun _ => 0) = 0) by (unfold norm; rewrite Nothing; apply sqrt_0).
   assert (S : step_of r d (grad x) [o]).
   { intros _; unfold mean; cbn [fold_right weight fresh o].

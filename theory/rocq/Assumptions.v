@@ -1,0 +1,28 @@
+(* The axioms of each theorem; only those of the standard reals may be printed. *)
+From Certibit Require Import Functions Smooth Compressors RandK Feedback Examples NonconvexExamples.
+From Certibit.methods Require GD DIANA LoCoDL EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
+  DIANAVersionA.
+Print Assumptions cocoercive.
+Print Assumptions strongly_convex_class.
+Print Assumptions independent_messages.
+Print Assumptions rand_k_U.
+Print Assumptions feedback.
+Print Assumptions GD.T_rounds.
+Print Assumptions DIANA.accuracy.
+Print Assumptions DIANA.coupled_T_rounds.
+Print Assumptions DIANA.convex_T_rounds.
+Print Assumptions LoCoDL.accuracy.
+Print Assumptions EF21.accuracy.
+Print Assumptions EF21Tight.tight_T_rounds.
+Print Assumptions Scaffnew.T_rounds.
+Print Assumptions MARINA.accuracy.
+Print Assumptions MARINA.PL_accuracy.
+Print Assumptions EF21Nonconvex.nonconvex_accuracy.
+Print Assumptions CompressedGD.accuracy.
+Print Assumptions DIANAVersionA.a_accuracy.
+Print Assumptions DIANA_rand_k.
+Print Assumptions LoCoDL_rand_k.
+Print Assumptions MARINA_quadratics.
+Print Assumptions EF21_rand_k.
+Print Assumptions CompressedGD_rand_k.
+Print Assumptions DIANA_A_rand_k.
