@@ -7,7 +7,7 @@ FIGURES := figure1 figure2 figure3 figure4
 # Tests run on one thread, and keep their compiled files even where the environment forbids it.
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
 
-.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants theory bench report docs test test-all test-oldest smoke-oldest test-cluster lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants theory proofs bench report docs test test-all test-oldest smoke-oldest test-cluster lint types clean
 
 all: demo
 
@@ -47,6 +47,17 @@ certified: .venv/installed
 # Every theorem on standard problems; which check catches which planted fault.
 theory: .venv/installed
 	$(BIN)/certibit figures theory
+
+# The theorems of theory/rocq, from their definitions, by the kernel of Rocq (Debian: `apt-get install coq`).
+# coqchk checks the compiled files again; axioms.txt lists the axioms of each theorem.
+PROOFS := build/rocq
+proofs:
+	rm -rf $(PROOFS) && mkdir -p $(PROOFS) && cp -r theory/rocq/* $(PROOFS)
+	cd $(PROOFS) && ulimit -v 4000000 && coq_makefile -f _CoqProject -o Makefile.coq \
+	    && { timeout 900 $(MAKE) --no-print-directory -f Makefile.coq > log || { cat log; exit 1; }; } \
+	    && timeout 900 coqchk -silent -Q . Certibit $$(sed -n 's|/|.|; s/^\(.*\)\.v$$/Certibit.\1/p' _CoqProject) \
+	    && sh axioms.sh | diff axioms.txt -
+	@echo "All theorems of theory/rocq are proved; theory/rocq/axioms.txt lists their axioms."
 
 faults: .venv/installed-dev
 	$(BIN)/python tests/theory/planted/test_planted_faults.py results/theory

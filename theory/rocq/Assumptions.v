@@ -1,4 +1,6 @@
 (* The axioms of each theorem; only those of the standard reals may be printed. *)
+From Certibit Require proofs.
+From Certibit.relaxed Require clipped.
 From Certibit Require Import Functions Smooth Compressors RandK Feedback Examples NonconvexExamples.
 From Certibit.methods Require GD DIANA LoCoDL EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
   DIANAVersionA.
@@ -26,3 +28,5 @@ Print Assumptions MARINA_quadratics.
 Print Assumptions EF21_rand_k.
 Print Assumptions CompressedGD_rand_k.
 Print Assumptions DIANA_A_rand_k.
+Print Assumptions clipped.clipped_sound.
+Print Assumptions proofs.descent_sound.
