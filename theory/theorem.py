@@ -61,6 +61,10 @@ class Condition:
         slack = SLACK * max(abs(self.left), abs(self.right))
         return self.left <= self.right + slack
 
+    def then(self, value: Callable[[], float], otherwise: float) -> float:
+        """Return a value that makes sense only where the condition holds, or another one."""
+        return value() if self.holds else otherwise
+
     @property
     def used(self) -> float:
         """The ratio left/right, 1 at the limit (for positive sides)."""
@@ -300,8 +304,15 @@ class Theorem(ABC):
     """What decreases: one of ``MEASURES``."""
     published: ClassVar[bool] = True
     """Whether its promise is in a paper; otherwise the docstring says "Proved by us"."""
+    rocq: ClassVar[str] = ""
+    """The theorem in ``theory/rocq/methods``, as FILE.NAME; a subclass does not inherit it."""
     noise_at_solution: ClassVar[bool] = False
     """Whether samples are smooth in expectation, and sigma^2 bounds the variance at x* only."""
+
+    @property
+    def kernel(self) -> str:
+        """The theorem in Rocq that is this one, FILE.NAME; empty if there is none."""
+        return vars(type(self)).get("rocq", "")
 
     def require_promise(self) -> None:
         """Refuse a theorem that no check would look at, or that promises nothing.

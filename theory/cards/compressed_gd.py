@@ -26,6 +26,7 @@ class _InexactGradients(Theorem):
 
     method = CompressedGD
     title = "compressed gradient descent, one client"
+    rocq = "CompressedGD.accuracy"
 
     def conditions(self, m: CompressedGD, setting: Setting) -> tuple[Condition, ...]:
         return (

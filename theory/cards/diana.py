@@ -43,6 +43,7 @@ class _VersionA(_Shifts):
     """
 
     title = "DIANA, f strongly convex"
+    rocq = "DIANAVersionA.a_accuracy"
 
     def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
         limit = 1 / (setting.constants.L_f + 6 * setting.omega_av * setting.L)
@@ -61,6 +62,7 @@ class _VersionB(_Shifts):
     """
 
     title = "DIANA, every f_i strongly convex"
+    rocq = "DIANA.accuracy"
 
     def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
         limit = 2 / ((setting.L + setting.mu) * (1 + 6 * setting.omega_av))
@@ -87,26 +89,31 @@ class CoupledShifts(Theorem):
 
     method = DIANA
     title = "DIANA, every f_i strongly convex, coupled weights"
+    rocq = "DIANA.coupled_T_rounds"
     published = False
 
     def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
-        rho = 1 - self.rate(m, setting)
-        slow = Condition("2 gamma mu L/(mu + L) < alpha", rho, m.alpha, strict=True)
-        largest = _coupled_step(rho / m.alpha, setting) if slow.holds else 0.0
+        slow = self._slow(m, setting)
+        largest = slow.then(lambda: _coupled_step(slow.left / m.alpha, setting), 0.0)
         name = "gamma <= 2/((L + mu)(1 + (1 + r)^2 omega_av))"
         return (slow, *_conditions(m, setting, Condition(name, m.gamma, largest)))
 
     def lyapunov(
         self, m: DIANA, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
-        rho = _contraction(m.gamma, setting)
-        room = max(1 - rho / m.alpha, 0.0)
-        shifts = (1 + math.sqrt(room)) / (room * m.alpha) if room else 0.0
+        slow = self._slow(m, setting)
+        room = 1 - slow.left / m.alpha
+        shifts = slow.then(lambda: (1 + math.sqrt(room)) / (room * m.alpha), 0.0)
         weight = setting.omega_av * m.gamma**2 * shifts / setting.n
         return Squares(1.0, s.x - star.x), Squares(weight, s.h - star.h)
 
     def rate(self, m: DIANA, setting: Setting) -> float:
         return 1 - _contraction(m.gamma, setting)
+
+    def _slow(self, m: DIANA, setting: ClassConstants) -> Condition:
+        """Return the hypothesis rho < alpha, without which r and the weight are not defined."""
+        rho = _contraction(m.gamma, setting)
+        return Condition("2 gamma mu L/(mu + L) < alpha", rho, m.alpha, strict=True)
 
 
 class ConvexShifts(Theorem):
@@ -124,6 +131,7 @@ class ConvexShifts(Theorem):
 
     method = DIANA
     title = "DIANA, convex"
+    rocq = "DIANA.convex_T_rounds"
     measure = "gap"
     published = False
 

@@ -29,6 +29,7 @@ class _ErrorFeedback(Theorem):
 
     method = EF21
     title = "EF21, Polyak-Lojasiewicz"
+    rocq = "EF21.accuracy"
 
     def conditions(self, m: EF21, setting: Setting) -> tuple[Condition, ...]:
         theta = _theta(setting.alpha)
@@ -67,6 +68,7 @@ class TightErrorFeedback(Theorem):
 
     method = EF21
     title = "EF21, every f_i strongly convex"
+    rocq = "EF21Tight.tight_T_rounds"
 
     def conditions(self, m: EF21, setting: Setting) -> tuple[Condition, ...]:
         largest = best_feedback_step(setting.mu, setting.L, setting.alpha)
@@ -101,6 +103,7 @@ class _ErrorFeedbackNonconvex(Theorem):
 
     method = EF21
     title = "EF21, nonconvex"
+    rocq = "EF21Nonconvex.nonconvex_accuracy"
     measure = "squared_gradient"
 
     def conditions(self, m: EF21, setting: Setting) -> tuple[Condition, ...]:

@@ -17,6 +17,7 @@ class GradientDescent(Theorem):
 
     method = GD
     title = "gradient descent, classical"
+    rocq = "GD.accuracy"
 
     def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -42,6 +43,7 @@ class _GradientDescentNonconvex(Theorem):
 
     method = GD
     title = "gradient descent, nonconvex"
+    rocq = "GD.nonconvex_accuracy"
     measure = "squared_gradient"
 
     def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
@@ -89,6 +91,7 @@ class ApproachConvex(Theorem):
 
     method = GD
     title = "gradient descent, convex"
+    rocq = "GD.convex_T_rounds"
     measure = "gap"
 
     def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:

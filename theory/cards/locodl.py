@@ -29,6 +29,7 @@ class Theorem31(Theorem):
 
     method = LoCoDL
     title = "LoCoDL, Theorem 3.1"
+    rocq = "LoCoDL.accuracy"
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
         return (

@@ -22,6 +22,7 @@ class _GradientDifferences(Theorem):
 
     method = MARINA
     title = "MARINA, Polyak-Lojasiewicz"
+    rocq = "MARINA.PL_accuracy"
 
     def conditions(self, m: MARINA, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -55,6 +56,7 @@ class _GradientDifferencesNonconvex(Theorem):
 
     method = MARINA
     title = "MARINA, nonconvex"
+    rocq = "MARINA.accuracy"
     measure = "squared_gradient"
 
     def conditions(self, m: MARINA, setting: Setting) -> tuple[Condition, ...]:

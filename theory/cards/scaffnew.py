@@ -56,6 +56,7 @@ class Sharper(_ControlVariates):
     """
 
     title = "Scaffnew, sharper"
+    rocq = "Scaffnew.T_rounds"
 
     def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
         limit = Condition("gamma < 2/L", m.gamma, 2 / setting.L, strict=True)

@@ -9,7 +9,9 @@ Print Assumptions strongly_convex_class.
 Print Assumptions independent_messages.
 Print Assumptions rand_k_U.
 Print Assumptions feedback.
-Print Assumptions GD.T_rounds.
+Print Assumptions GD.accuracy.
+Print Assumptions GD.nonconvex_accuracy.
+Print Assumptions GD.convex_T_rounds.
 Print Assumptions DIANA.accuracy.
 Print Assumptions DIANA.coupled_T_rounds.
 Print Assumptions DIANA.convex_T_rounds.

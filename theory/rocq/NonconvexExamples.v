@@ -104,13 +104,17 @@ Proof.
 Qed.
 
 Theorem CompressedGD_rand_k (d k : nat) (f : Rd d -> R) (grad : Rd d -> Rd d) (xs : Rd d)
-    (b mu L gamma : R) (alpha := INR k / INR d) (C := rand_k_biased d k) :
+    (b mu L gamma : R) (alpha := INR k / INR d) (C := independent 1 (fun _ => rand_k_biased d k)) :
   (1 <= k <= d)%nat -> class mu L f grad -> 0 < mu -> mu <= L -> (forall x, f xs <= f x) ->
-  CompressedGD.conditions mu L alpha gamma ->
+  CompressedGD.conditions 1 mu L alpha gamma ->
   forall T x0,
-  E (rounds (CompressedGD.step grad C b gamma) T (CompressedGD.start x0)) (CompressedGD.Psi f xs) <=
-  CompressedGD.rate mu L alpha gamma ^ T * CompressedGD.Psi f xs (CompressedGD.start x0).
+  E (rounds (CompressedGD.step 1 (fun _ => grad) C b gamma) T (CompressedGD.start x0))
+    (CompressedGD.Psi 1 (fun _ => f) xs) <=
+  CompressedGD.rate mu L alpha gamma ^ T * CompressedGD.Psi 1 (fun _ => f) xs (CompressedGD.start x0).
 Proof.
-  intros Hk Hf Hmu HL Hmin Hc T x0.
-  apply CompressedGD.T_rounds; auto; [now apply rand_k_B|now apply share_1].
+  intros Hk Hf Hmu HL Hmin Hc T x0. apply CompressedGD.T_rounds; auto.
+  - intros x. unfold fmean. cbn. specialize (Hmin x). lra.
+  - intros x i Hi. apply (independent_contractions 1 alpha (fun _ => rand_k_biased d k)); auto.
+    now apply rand_k_B.
+  - now apply share_1.
 Qed.

@@ -4,8 +4,8 @@ From Certibit Require Export Functions Compressors Rounds.
 Definition root (alpha : R) : R := sqrt (1 - alpha).
 Definition low (mu alpha : R) : R := (1 - root alpha) * mu.
 Definition high (L alpha : R) : R := (1 + root alpha) * L.
-Definition conditions (mu L alpha gamma : R) : Prop :=
-  0 < alpha /\ 0 < gamma /\ gamma <= 2 / (low mu alpha + high L alpha).
+Definition conditions (n : nat) (mu L alpha gamma : R) : Prop :=
+  INR n <= 1 /\ 0 < alpha /\ 0 < gamma /\ gamma <= 2 / (low mu alpha + high L alpha).
 Definition rate (mu L alpha gamma : R) : R :=
   1 - gamma * (low mu alpha + high L alpha) / 2
     * (1 - ((high L alpha - low mu alpha) / (high L alpha + low mu alpha)) ^ 2).
@@ -110,23 +110,21 @@ Proof.
   - apply IH; auto. lra.
 Qed.
 
-Section CompressedGD.
-Context {V : space} (f : V -> R) (grad : V -> V) (xs : V) (C : V -> dist V) (b : R).
+(* One step along an estimate c of the gradient with E|c - grad f(x)|^2 <= (1 - alpha) |grad f(x)|^2. *)
+Section Estimate.
+Context {V : space} (f : V -> R) (grad : V -> V) (xs : V) (estimate : V -> dist V).
 Context (mu L alpha gamma : R).
-
-Record state := State { x : V; sent : R }.
-Definition start (x0 : V) : state := State x0 0.
-Definition step (s : state) : dist state :=
-  dmap (fun c => State (x s -v gamma *v c) (sent s + b)) (C (grad (x s))).
-Definition Psi (s : state) : R := f (x s) - f xs.
 
 Hypothesis f_class : class mu L f grad.
 Hypothesis mu_pos : 0 < mu.
 Hypothesis mu_L : mu <= L.
 Hypothesis minimum : forall x, f xs <= f x.
-Hypothesis compressor : B alpha C.
+Hypothesis accurate : forall x,
+  E (estimate x) (fun c => sq (c -v grad x)) <= (1 - alpha) * sq (grad x).
+Hypothesis alpha_pos : 0 < alpha.
 Hypothesis alpha_1 : alpha <= 1.
-Hypothesis parameters : conditions mu L alpha gamma.
+Hypothesis gamma_pos : 0 < gamma.
+Hypothesis gamma_small : gamma <= 2 / (low mu alpha + high L alpha).
 
 Let q : R := root alpha.
 Let D : R := (1 - q) * mu + (1 + q) * L.
@@ -136,7 +134,7 @@ Lemma q_square : q ^ 2 = 1 - alpha.
 Proof. unfold q, root. apply pow2_sqrt. lra. Qed.
 Lemma q_bounds : 0 <= q < 1.
 Proof.
-  destruct parameters as (? & _). pose proof q_square. assert (0 <= q) by apply sqrt_pos. split; nra.
+  pose proof q_square. assert (0 <= q) by apply sqrt_pos. split; nra.
 Qed.
 
 Section Strict.
@@ -233,17 +231,17 @@ Proof.
 Qed.
 
 Lemma expected_largest y :
-  E (C (grad y)) (fun c => f (y -v (2 / D) *v c)) <= f xs + ratio ^ 2 * (f y - f xs).
+  E (estimate y) (fun c => f (y -v (2 / D) *v c)) <= f xs + ratio ^ 2 * (f y - f xs).
 Proof.
-  pose proof q_bounds as Hq. pose proof (contract _ _ compressor (grad y)) as HC.
+  pose proof q_bounds as Hq. pose proof (accurate y) as HC.
   rewrite <- q_square in HC.
   destruct (Rle_lt_or_eq_dec _ _ mu_L) as [Hs|Hs].
-  2: { apply Rle_trans with (E (C (grad y)) (fun c => f xs + / (2 * L) * sq (c -v grad y))).
+  2: { apply Rle_trans with (E (estimate y) (fun c => f xs + / (2 * L) * sq (c -v grad y))).
     - apply E_le. intros c. destruct (equal y c Hs) as [H _]. lra.
     - destruct (equal y (grad y) Hs) as [_ H]. rewrite H, E_plus, E_const, E_scal.
       apply Rplus_le_compat_l, Rmult_le_compat_l; auto. left. apply Rinv_0_lt_compat. lra. }
   destruct (Rle_lt_or_eq_dec _ _ (proj1 Hq)) as [Hq0|Hq0].
-  - apply Rle_trans with (E (C (grad y)) (fun c => f xs + ratio ^ 2 * (f y - f xs)
+  - apply Rle_trans with (E (estimate y) (fun c => f xs + ratio ^ 2 * (f y - f xs)
       + ratio / (q * D) * (sq (c -v grad y) - q ^ 2 * sq (grad y)))).
     + apply E_le. intros c. destruct (largest Hs y c (or_introl Hq0)) as [H|[H _]]; lra.
     + rewrite E_plus, E_const, E_scal, E_minus, E_const.
@@ -252,7 +250,7 @@ Proof.
         pose proof (D_pos mu L q mu_pos mu_L q_bounds) as HD. fold D in HD.
         apply Rmult_le_pos; [exact HR|]. left. now apply Rinv_0_lt_compat, Rmult_lt_0_compat. }
       nra.
-  - rewrite <- (E_const (C (grad y)) (f xs + ratio ^ 2 * (f y - f xs))).
+  - rewrite <- (E_const (estimate y) (f xs + ratio ^ 2 * (f y - f xs))).
     apply (E_null _ (fun c => sq (c -v grad y))).
     + intros. apply sq_pos.
     + rewrite <- Hq0 in HC. lra.
@@ -263,7 +261,7 @@ Qed.
 Let t : R := gamma * D / 2.
 Lemma t_bounds : 0 < t <= 1.
 Proof.
-  destruct parameters as (Ha & Hg & Hg1). pose proof (D_pos mu L q mu_pos mu_L q_bounds) as HD. fold D in HD.
+  pose proof gamma_small as Hg1. pose proof (D_pos mu L q mu_pos mu_L q_bounds) as HD. fold D in HD.
   unfold t. unfold low, high in Hg1. fold q in Hg1. fold D in Hg1. split.
   - apply Rdiv_lt_0_compat; [now apply Rmult_lt_0_compat|lra].
   - apply (Rmult_le_compat_r D) in Hg1; [|lra]. unfold Rdiv in Hg1.
@@ -282,23 +280,80 @@ Proof.
   apply Rplus_le_le_0_compat; [lra|]. apply Rmult_le_pos; lra.
 Qed.
 
-Theorem one_step s : E (step s) Psi <= rate mu L alpha gamma * Psi s.
+Lemma rate_below_1 : rate mu L alpha gamma < 1.
+Proof.
+  rewrite rate_is. pose proof t_bounds. pose proof (ratio_bounds mu L q mu_pos mu_L q_bounds) as [R0 R1].
+  fold D in R0, R1. fold ratio in R0, R1.
+  assert (ratio ^ 2 < 1) by nra. assert (0 < t * (1 - ratio ^ 2)) by (apply Rmult_lt_0_compat; lra). lra.
+Qed.
+
+Lemma expected y :
+  E (estimate y) (fun c => f (y -v gamma *v c) - f xs) <= rate mu L alpha gamma * (f y - f xs).
 Proof.
   pose proof t_bounds as Ht. pose proof (D_pos mu L q mu_pos mu_L q_bounds) as HD. fold D in HD.
-  unfold step, Psi. rewrite E_dmap, rate_is. cbn [x].
-  apply Rle_trans with (E (C (grad (x s)))
-    (fun c => (1 - t) * f (x s) - f xs + t * f (x s -v (2 / D) *v c))).
+  rewrite rate_is. apply Rle_trans with (E (estimate y)
+    (fun c => (1 - t) * f y - f xs + t * f (y -v (2 / D) *v c))).
   - apply E_le. intros c. replace gamma with (t * (2 / D)) by (unfold t; field; lra).
-    pose proof (shorter (x s) c t ltac:(lra)). lra.
-  - rewrite E_plus, E_const, E_scal. pose proof (expected_largest (x s)) as H.
+    pose proof (shorter y c t ltac:(lra)). lra.
+  - rewrite E_plus, E_const, E_scal. pose proof (expected_largest y) as H.
     apply (Rmult_le_compat_l t) in H; [|lra]. lra.
+Qed.
+End Estimate.
+
+Section CompressedGD.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (xs : V).
+Context (C : (nat -> V) -> dist (nat -> V)) (b mu L alpha gamma : R).
+
+Record state := State { x : V; sent : R }.
+Definition start (x0 : V) : state := State x0 0.
+Definition step (s : state) : dist state :=
+  dmap (fun m => State (x s -v gamma *v vmean n m) (sent s + b)) (C (fun i => grad i (x s))).
+Definition Psi (s : state) : R := fmean n f (x s) - fmean n f xs.
+
+Hypothesis n_pos : (1 <= n)%nat.
+Hypothesis f_class : forall i, (i < n)%nat -> class mu L (f i) (grad i).
+Hypothesis mu_pos : 0 < mu.
+Hypothesis mu_L : mu <= L.
+Hypothesis minimum : forall x, fmean n f xs <= fmean n f x.
+Hypothesis compressors : forall x i, (i < n)%nat ->
+  E (C x) (fun m => sq (m i -v x i)) <= (1 - alpha) * sq (x i).
+Hypothesis alpha_1 : alpha <= 1.
+Hypothesis parameters : conditions n mu L alpha gamma.
+
+Let estimate (x : V) : dist V := dmap (vmean n) (C (fun i => grad i x)).
+
+Lemma mean_class : class mu L (fmean n f) (gmean n grad).
+Proof. now apply Functions.mean_class. Qed.
+
+Lemma one : n = 1%nat.
+Proof. destruct parameters as (H & _). change 1 with (INR 1) in H. apply INR_le in H. lia. Qed.
+
+Lemma accurate x :
+  E (estimate x) (fun c => sq (c -v gmean n grad x)) <= (1 - alpha) * sq (gmean n grad x).
+Proof.
+  assert (H : forall a : nat -> V, same (vmean n a) (a 0%nat)).
+  { intros a z. rewrite dot_vmean_l, one. cbn. field. }
+  unfold estimate, gmean. rewrite E_dmap, (same_sq _ _ (H _)).
+  rewrite (E_ext _ _ (fun m => sq (m 0%nat -v grad 0%nat x)));
+    [apply (compressors (fun i => grad i x)); lia|].
+  intros m. now rewrite (same_sq_sub _ _ _ (H m)), (same_sq_sub_r _ _ _ (H _)).
+Qed.
+
+Theorem one_step s : E (step s) Psi <= rate mu L alpha gamma * Psi s.
+Proof.
+  destruct parameters as (_ & Ha & Hg & Hg1).
+  pose proof (expected _ _ xs estimate mu L alpha gamma mean_class mu_pos mu_L minimum accurate
+    Ha alpha_1 Hg Hg1 (x s)) as H.
+  unfold estimate in H. rewrite E_dmap in H. unfold step, Psi. rewrite E_dmap. exact H.
 Qed.
 
 Theorem T_rounds T x0 :
   E (rounds step T (start x0)) Psi <= rate mu L alpha gamma ^ T * Psi (start x0).
 Proof.
-  apply Rounds.T_rounds with (inv := fun _ => True); auto using rate_nonneg, one_step.
-  intros; apply always_true.
+  destruct parameters as (_ & Ha & Hg & Hg1).
+  apply Rounds.T_rounds with (inv := fun _ => True); auto using one_step.
+  - intros; apply always_true.
+  - now apply rate_nonneg.
 Qed.
 
 Theorem bits T x0 : E (rounds step T (start x0)) sent = INR T * b.
@@ -310,14 +365,12 @@ Proof.
 Qed.
 
 (* Bits until E[f(x) - f(xs)] <= eps. *)
-Theorem accuracy T x0 eps : 0 < eps -> 0 < f x0 - f xs ->
-  ln ((f x0 - f xs) / eps) / (1 - rate mu L alpha gamma) <= INR T ->
+Theorem accuracy T x0 eps : 0 < eps -> 0 < Psi (start x0) ->
+  ln (Psi (start x0) / eps) / (1 - rate mu L alpha gamma) <= INR T ->
   E (rounds step T (start x0)) Psi <= eps /\ E (rounds step T (start x0)) sent = INR T * b.
 Proof.
   intros He HP HT. split; [|apply bits]. eapply Rle_trans; [apply T_rounds|].
-  apply enough_rounds; auto. split; [apply rate_nonneg|]. rewrite rate_is.
-  pose proof t_bounds. pose proof (ratio_bounds mu L q mu_pos mu_L q_bounds) as [R0 R1].
-  fold D in R0, R1. fold ratio in R0, R1.
-  assert (ratio ^ 2 < 1) by nra. assert (0 < t * (1 - ratio ^ 2)) by (apply Rmult_lt_0_compat; lra). lra.
+  destruct parameters as (_ & Ha & Hg & Hg1).
+  apply enough_rounds; auto. split; [now apply rate_nonneg|now apply rate_below_1].
 Qed.
 End CompressedGD.

@@ -36,7 +36,7 @@ Definition step (s : state) : dist state :=
       (sent s + b))
     (C (fun i => grad i (x s) -v h s i)).
 
-Definition start (x0 : V) : state := State x0 (fun _ => zero) zero 0.
+Definition start (x0 : V) : state := State x0 (fun _ => 0 *v x0) (0 *v x0) 0.
 Definition inv (s : state) : Prop := same (h_mean s) (vmean n (h s)).
 Definition potential (w : R) (s : state) : R :=
   sq (x s -v xs) + w * (/ INR n * sum n (fun i => sq (h s i -v grad i xs))).
@@ -56,8 +56,7 @@ Hypothesis omega_av_pos : 0 <= omega_av.
 
 Lemma start_inv x0 : inv (start x0).
 Proof.
-  intros z. simpl. rewrite dot_vmean_l, sum_zero by (intros; apply dot_zero_l).
-  rewrite dot_zero_l. ring.
+  intros z. cbn [h_mean h start]. rewrite dot_scal_l, dot_vmean_l, sum_zero by (intros; rewrite dot_scal_l; ring). ring.
 Qed.
 
 Lemma keeps s : inv s -> always (step s) inv.

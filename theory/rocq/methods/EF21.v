@@ -35,7 +35,7 @@ Context (mu L_f : R) (L : nat -> R) (L_tilde alpha gamma : R).
 Record state := State { x : V; g : nat -> V; g_mean : V; sent : R }.
 
 Definition start (x0 : V) : dist state :=
-  dmap (fun c => State x0 c (vmean n c) b) (C (fun i => grad i x0)).
+  dmap (fun c => State x0 c (vmean n c) (0 + b)) (C (fun i => grad i x0)).
 
 Definition step (s : state) : dist state :=
   let x1 := x s -v gamma *v g_mean s in

@@ -18,7 +18,7 @@ Definition communicate (s : state) : dist state := ret (State
 Definition step (s : state) : dist state :=
   bind (coin p coin_p) (fun c => if c then communicate (local_step s) else ret (local_step s)).
 
-Definition start (x0 : V) : state := State (fun _ => x0) (fun _ => zero) 0.
+Definition start (x0 : V) : state := State (fun _ => x0) (fun _ => 0 *v x0) 0.
 Definition inv (s : state) : Prop := forall z, sum n (fun i => dot (h s i) z) = 0.
 Definition Psi (s : state) : R :=
   sum n (fun i => sq (x s i -v xs)) + (gamma / p) ^ 2 * sum n (fun i => sq (h s i -v grad i xs)).
@@ -122,6 +122,6 @@ Theorem T_rounds T x0 :
 Proof.
   apply Rounds.T_rounds with (inv := inv); auto using keeps, one_step.
   - unfold rate. eapply Rle_trans; [|apply Rmax_l]. eapply Rle_trans; [|apply Rmax_l]. apply pow2_ge_0.
-  - intros z. apply sum_zero. intros; apply dot_zero_l.
+  - intros z. apply sum_zero. intros; cbn; rewrite dot_scal_l; ring.
 Qed.
 End Scaffnew.

@@ -1,0 +1,369 @@
+(* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
+From Certibit Require Import Functions Compressors Rounds.
+From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+
+(* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
+Module LoCoDL_Theorem31.
+Import Certibit.methods.LoCoDL.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma < 2 / L /\
+  0 < p /\
+  p <= 1 /\
+  0 < chi /\
+  chi <= 2 * rho - rho ^ 2 * (1 + omega_av) /\
+  omega_C <= omega.
+Definition card_rate : R :=
+  Rmax (Rmax ((1 - gamma * mu) ^ 2) ((1 - gamma * L) ^ 2)) (1 - p ^ 2 * chi / (1 + 2 * omega)).
+Definition card_Psi (s : @state V) : R :=
+  1 / gamma * sum n (fun i => sq (x s i -v xs)) + 1 / gamma * INR n * sq (y s -v xs) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * sum n (fun i => sq (u s i -v grad i xs)) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * INR n * sq (v s -v (-1) *v (vmean n (fun i => grad i xs))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State (fun i => x0) x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_local (s : @state V) : @state V :=
+  (State (fun i => x s i -v gamma *v (grad i (x s i) -v u s i)) (y s -v gamma *v (grad_g (y s) -v v s)) (fun i => u s i) (v s) (sent s)).
+Definition code_communicate (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (fun i => (1 - rho) *v (x s i) +v rho *v (y s +v / 2 *v (vmean n (fun i => m i)))) (y s +v rho *v (/ 2 *v (vmean n (fun i => m i)))) (fun i => u s i +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)) -v m i)) (v s +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)))) (sent s + b)) (C (fun i => x s i -v y s)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then code_communicate (code_local s) else ret (code_local s)).
+End Card.
+End LoCoDL_Theorem31.
+
+(* DIANA, f strongly convex: a_accuracy of DIANAVersionA.v *)
+Module DIANA_VersionA.
+Import Certibit.methods.DIANAVersionA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / (L_f + 6 * omega_av * L) /\
+  0 < alpha /\
+  alpha <= 1 / (1 + omega).
+Definition card_rate : R :=
+  Rmax (1 - gamma * mu) (1 - alpha / 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs) + 4 * omega_av / alpha * gamma ^ 2 / INR n * sum n (fun i => sq (h s i -v grad i xs)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s +v vmean n (fun i => m i))) (fun i => h s i +v alpha *v (m i)) (h_mean s +v alpha *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s) -v h s i)).
+End Card.
+End DIANA_VersionA.
+
+(* DIANA, every f_i strongly convex: accuracy of DIANA.v *)
+Module DIANA_VersionB.
+Import Certibit.methods.DIANA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 2 / ((L + mu) * (1 + 6 * omega_av)) /\
+  0 < alpha /\
+  alpha <= 1 / (1 + omega).
+Definition card_rate : R :=
+  Rmax (1 - 2 * gamma * mu * L / (mu + L)) (1 - alpha / 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs) + 4 * omega_av / alpha * gamma ^ 2 / INR n * sum n (fun i => sq (h s i -v grad i xs)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s +v vmean n (fun i => m i))) (fun i => h s i +v alpha *v (m i)) (h_mean s +v alpha *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s) -v h s i)).
+End Card.
+End DIANA_VersionB.
+
+(* DIANA, every f_i strongly convex, coupled weights: coupled_T_rounds of DIANA.v *)
+Module DIANA_CoupledShifts.
+Import Certibit.methods.DIANA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  2 * gamma * mu * L / (mu + L) < alpha /\
+  0 < gamma /\
+  gamma <= 2 / ((L + mu) * (1 + (1 + 1 / sqrt (1 - 2 * gamma * mu * L / (mu + L) / alpha)) ^ 2 * omega_av)) /\
+  0 < alpha /\
+  alpha <= 1 / (1 + omega).
+Definition card_rate : R :=
+  1 - 2 * gamma * mu * L / (mu + L).
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs) + omega_av * gamma ^ 2 * ((1 + sqrt (1 - 2 * gamma * mu * L / (mu + L) / alpha)) / ((1 - 2 * gamma * mu * L / (mu + L) / alpha) * alpha)) / INR n * sum n (fun i => sq (h s i -v grad i xs)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s +v vmean n (fun i => m i))) (fun i => h s i +v alpha *v (m i)) (h_mean s +v alpha *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s) -v h s i)).
+End Card.
+End DIANA_CoupledShifts.
+
+(* DIANA, convex: convex_T_rounds of DIANA.v *)
+Module DIANA_ConvexShifts.
+Import Certibit.methods.DIANA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / (L * (1 + 4 * omega_av)) /\
+  0 < alpha /\
+  alpha <= 1 / (1 + omega).
+Definition card_descent : R :=
+  2 * gamma.
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs) + 2 * omega_av / alpha * gamma ^ 2 / INR n * sum n (fun i => sq (h s i -v grad i xs)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s +v vmean n (fun i => m i))) (fun i => h s i +v alpha *v (m i)) (h_mean s +v alpha *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s) -v h s i)).
+End Card.
+End DIANA_ConvexShifts.
+
+(* Scaffnew, sharper: T_rounds of Scaffnew.v *)
+Module Scaffnew_Sharper.
+Import Certibit.methods.Scaffnew.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma < 2 / L /\
+  0 < p /\
+  p <= 1.
+Definition card_rate : R :=
+  Rmax (Rmax ((1 - gamma * mu) ^ 2) ((1 - gamma * L) ^ 2)) (1 - p ^ 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * sum n (fun i => sq (x s i -v xs)) + (gamma / p) ^ 2 * sum n (fun i => sq (h s i -v grad i xs)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State (fun i => x0) (fun i => 0 *v x0) (0)).
+Definition code_local (s : @state V) : @state V :=
+  (State (fun i => x s i -v gamma *v (grad i (x s i) -v h s i)) (fun i => h s i) (sent s)).
+Definition code_communicate (s : @state V) : dist (@state V) :=
+  ret (State (fun i => vmean n (fun i => x s i)) (fun i => h s i +v (p / gamma) *v (vmean n (fun i => x s i) -v x s i)) (sent s + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then code_communicate (code_local s) else ret (code_local s)).
+End Card.
+End Scaffnew_Sharper.
+
+(* EF21, Polyak-Lojasiewicz: accuracy of EF21.v *)
+Module EF21_ErrorFeedback.
+Import Certibit.methods.EF21.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (2 * (1 - alpha)) / (1 - sqrt (1 - alpha))) /\
+  gamma <= (1 - sqrt (1 - alpha)) / (2 * mu).
+Definition card_rate : R :=
+  1 - gamma * mu.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (1 - sqrt (1 - alpha)) / INR n * sum n (fun i => sq (g s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => m i) (vmean n (fun i => m i)) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g_mean s)) (fun i => g s i +v m i) (g_mean s +v vmean n (fun i => m i)) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g_mean s)) -v g s i)).
+End Card.
+End EF21_ErrorFeedback.
+
+(* EF21, every f_i strongly convex: tight_T_rounds of EF21Tight.v *)
+Module EF21_TightErrorFeedback.
+Import Certibit.methods.EF21Tight.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  alpha < 1 /\
+  0 < gamma /\
+  gamma <= 2 / (L + mu) * (1 - sqrt (1 - alpha)) / (1 + sqrt (1 - alpha)).
+Definition card_rate : R :=
+  1 - gamma / (2 / (L + mu) * (1 - sqrt (1 - alpha)) / (1 + sqrt (1 - alpha))) * (1 - (sqrt (1 - alpha) + (1 + sqrt (1 - alpha)) * (L - mu) * (2 / (L + mu) * (1 - sqrt (1 - alpha)) / (1 + sqrt (1 - alpha)) / (L + mu) * ((1 - sqrt (1 - alpha)) * (L - mu) + (1 + sqrt (1 - alpha)) * sqrt ((L - mu) ^ 2 + 16 * L * mu * sqrt (1 - alpha) / (1 + sqrt (1 - alpha)) ^ 2))) / 4)).
+Definition card_Psi (s : @state V) : R :=
+  sqrt (1 - alpha) * sq (vmean n (fun i => grad i (x s)) -v vmean n (fun i => grad i xs)) + 1 / INR n * sum n (fun i => sq (g s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => m i) (vmean n (fun i => m i)) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g_mean s)) (fun i => g s i +v m i) (g_mean s +v vmean n (fun i => m i)) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g_mean s)) -v g s i)).
+End Card.
+End EF21_TightErrorFeedback.
+
+(* EF21, nonconvex: nonconvex_accuracy of EF21Nonconvex.v *)
+Module EF21_ErrorFeedbackNonconvex.
+Import Certibit.methods.EF21Nonconvex.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (1 * (1 - alpha)) / (1 - sqrt (1 - alpha))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (2 * (1 - sqrt (1 - alpha))) / INR n * sum n (fun i => sq (g s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => m i) (vmean n (fun i => m i)) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g_mean s)) (fun i => g s i +v m i) (g_mean s +v vmean n (fun i => m i)) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g_mean s)) -v g s i)).
+End Card.
+End EF21_ErrorFeedbackNonconvex.
+
+(* MARINA, Polyak-Lojasiewicz: PL_accuracy of MARINA.v *)
+Module MARINA_GradientDifferences.
+Import Certibit.methods.MARINA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < p /\
+  p <= 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (Rmax 0 (2 * (1 - p) * omega_av / p))) /\
+  gamma <= p / (2 * mu).
+Definition card_rate : R :=
+  1 - gamma * mu.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / p * sq (g s -v vmean n (fun i => gradient s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (vmean n (fun i => grad i x0)) (fun i => grad i x0) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then ret (State (x s -v gamma *v (g s)) (vmean n (fun i => grad i (x s -v gamma *v (g s)))) (fun i => grad i (x s -v gamma *v (g s))) (sent s + b_full)) else dmap (fun m => State (x s -v gamma *v (g s)) (g s +v vmean n (fun i => m i)) (fun i => grad i (x s -v gamma *v (g s))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g s)) -v gradient s i))).
+End Card.
+End MARINA_GradientDifferences.
+
+(* MARINA, nonconvex: accuracy of MARINA.v *)
+Module MARINA_GradientDifferencesNonconvex.
+Import Certibit.methods.MARINA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < p /\
+  p <= 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (Rmax 0 (1 * (1 - p) * omega_av / p))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (2 * p) * sq (g s -v vmean n (fun i => gradient s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (vmean n (fun i => grad i x0)) (fun i => grad i x0) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then ret (State (x s -v gamma *v (g s)) (vmean n (fun i => grad i (x s -v gamma *v (g s)))) (fun i => grad i (x s -v gamma *v (g s))) (sent s + b_full)) else dmap (fun m => State (x s -v gamma *v (g s)) (g s +v vmean n (fun i => m i)) (fun i => grad i (x s -v gamma *v (g s))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g s)) -v gradient s i))).
+End Card.
+End MARINA_GradientDifferencesNonconvex.
+
+(* gradient descent, classical: accuracy of GD.v *)
+Module GD_GradientDescent.
+Import Certibit.methods.GD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma < 2 / L_f.
+Definition card_rate : R :=
+  Rmax ((1 - gamma * mu) ^ 2) ((1 - gamma * L_f) ^ 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  ret (State (x s -v gamma *v (vmean n (fun i => grad i (x s)))) (sent s + b_full)).
+End Card.
+End GD_GradientDescent.
+
+(* gradient descent, nonconvex: nonconvex_accuracy of GD.v *)
+Module GD_GradientDescentNonconvex.
+Import Certibit.methods.GD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma * L_f < 2.
+Definition card_descent : R :=
+  gamma * (1 - gamma * L_f / 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  ret (State (x s -v gamma *v (vmean n (fun i => grad i (x s)))) (sent s + b_full)).
+End Card.
+End GD_GradientDescentNonconvex.
+
+(* gradient descent, convex: convex_T_rounds of GD.v *)
+Module GD_ApproachConvex.
+Import Certibit.methods.GD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / L_f.
+Definition card_descent : R :=
+  2 * gamma.
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  ret (State (x s -v gamma *v (vmean n (fun i => grad i (x s)))) (sent s + b_full)).
+End Card.
+End GD_ApproachConvex.
+
+(* compressed gradient descent, one client: accuracy of CompressedGD.v *)
+Module CompressedGD_InexactGradients.
+Import Certibit.methods.CompressedGD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  INR n <= 1 /\
+  0 < alpha /\
+  0 < gamma /\
+  gamma <= 2 / (0 + (1 - sqrt (1 - alpha)) * mu + (1 + sqrt (1 - alpha)) * L).
+Definition card_rate : R :=
+  1 - gamma * ((1 - sqrt (1 - alpha)) * mu + (1 + sqrt (1 - alpha)) * L) / 2 * (1 - (((1 + sqrt (1 - alpha)) * L - (1 - sqrt (1 - alpha)) * mu) / ((1 + sqrt (1 - alpha)) * L + (1 - sqrt (1 - alpha)) * mu)) ^ 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s))).
+End Card.
+End CompressedGD_InexactGradients.

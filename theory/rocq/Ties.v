@@ -1,0 +1,179 @@
+(* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
+From Certibit Require Import Functions Compressors Rounds Cards.
+From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+
+Section Ties.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha gamma chi rho p : R) (coin_p : 0 <= p <= 1).
+
+(* Gradient descent. *)
+Goal GD_GradientDescent.card_conditions L_f gamma = GD.conditions L_f gamma. reflexivity. Qed.
+Goal GD_GradientDescent.card_rate mu L_f gamma = GD.rate mu L_f gamma. reflexivity. Qed.
+Goal forall s, GD_GradientDescent.card_Psi xs s = GD.Psi xs s.
+Proof. intros; apply Rmult_1_l. Qed.
+Goal forall x0 : V, GD_GradientDescent.code_start x0 = ret (GD.start x0). reflexivity. Qed.
+Goal forall s, GD_GradientDescent.code_step n grad b gamma s = GD.step n grad b gamma s. reflexivity. Qed.
+
+Goal GD_GradientDescentNonconvex.card_conditions L_f gamma = GD.nonconvex_conditions L_f gamma. reflexivity. Qed.
+Goal GD_GradientDescentNonconvex.card_descent L_f gamma = GD.nonconvex_descent L_f gamma. reflexivity. Qed.
+Goal forall s, GD_GradientDescentNonconvex.card_Psi n f fs s = GD.gap n f fs s.
+Proof. intros; apply Rmult_1_l. Qed.
+Goal forall x0 : V, GD_GradientDescentNonconvex.code_start x0 = ret (GD.start x0). reflexivity. Qed.
+Goal forall s, GD_GradientDescentNonconvex.code_step n grad b gamma s = GD.step n grad b gamma s. reflexivity. Qed.
+
+Goal GD_ApproachConvex.card_conditions L_f gamma = GD.convex_conditions L_f gamma. reflexivity. Qed.
+Goal GD_ApproachConvex.card_descent gamma = GD.convex_descent gamma. reflexivity. Qed.
+Goal forall s, GD_ApproachConvex.card_Psi xs s = GD.Psi xs s.
+Proof. intros; apply Rmult_1_l. Qed.
+Goal forall x0 : V, GD_ApproachConvex.code_start x0 = ret (GD.start x0). reflexivity. Qed.
+Goal forall s, GD_ApproachConvex.code_step n grad b gamma s = GD.step n grad b gamma s. reflexivity. Qed.
+
+(* Compressed gradient descent. *)
+Goal CompressedGD_InexactGradients.card_conditions n mu L alpha gamma <-> CompressedGD.conditions n mu L alpha gamma.
+Proof.
+  unfold CompressedGD_InexactGradients.card_conditions, CompressedGD.conditions.
+  now rewrite Rplus_0_l.
+Qed.
+Goal CompressedGD_InexactGradients.card_rate mu L alpha gamma = CompressedGD.rate mu L alpha gamma. reflexivity. Qed.
+Goal fs = fmean n f xs -> forall s, CompressedGD_InexactGradients.card_Psi n f fs s = CompressedGD.Psi n f xs s.
+Proof. intros -> s; apply Rmult_1_l. Qed.
+Goal forall x0 : V, CompressedGD_InexactGradients.code_start x0 = ret (CompressedGD.start x0). reflexivity. Qed.
+Goal forall s, CompressedGD_InexactGradients.code_step n grad C b gamma s = CompressedGD.step n grad C b gamma s.
+reflexivity. Qed.
+
+(* DIANA. *)
+Goal DIANA_VersionA.card_conditions L L_f omega omega_av alpha gamma =
+  DIANAVersionA.a_conditions L_f L omega omega_av gamma alpha. reflexivity. Qed.
+Goal DIANA_VersionA.card_rate mu alpha gamma = DIANAVersionA.a_rate mu gamma alpha. reflexivity. Qed.
+Goal forall s, DIANA_VersionA.card_Psi n grad xs omega_av alpha gamma s = DIANA.Psi n grad xs omega_av gamma alpha s.
+Proof. intros; unfold DIANA_VersionA.card_Psi, DIANA.Psi, DIANA.potential, Rdiv; ring. Qed.
+Goal forall x0 : V, DIANA_VersionA.code_start x0 = ret (DIANA.start x0). reflexivity. Qed.
+Goal forall s, DIANA_VersionA.code_step n grad C b alpha gamma s = DIANA.step n grad C b gamma alpha s. reflexivity. Qed.
+
+Goal DIANA_VersionB.card_conditions mu L omega omega_av alpha gamma =
+  DIANA.conditions mu L omega omega_av gamma alpha. reflexivity. Qed.
+Goal DIANA_VersionB.card_rate mu L alpha gamma = DIANA.rate mu L gamma alpha. reflexivity. Qed.
+Goal forall s, DIANA_VersionB.card_Psi n grad xs omega_av alpha gamma s = DIANA.Psi n grad xs omega_av gamma alpha s.
+Proof. intros; unfold DIANA_VersionB.card_Psi, DIANA.Psi, DIANA.potential, Rdiv; ring. Qed.
+Goal forall x0 : V, DIANA_VersionB.code_start x0 = ret (DIANA.start x0). reflexivity. Qed.
+Goal forall s, DIANA_VersionB.code_step n grad C b alpha gamma s = DIANA.step n grad C b gamma alpha s. reflexivity. Qed.
+
+Goal DIANA_CoupledShifts.card_conditions mu L omega omega_av alpha gamma =
+  DIANA.coupled_conditions mu L omega omega_av gamma alpha. reflexivity. Qed.
+Goal DIANA_CoupledShifts.card_rate mu L gamma = DIANA.coupled_rate mu L gamma. reflexivity. Qed.
+Goal DIANA_CoupledShifts.card_conditions mu L omega omega_av alpha gamma ->
+  forall s, DIANA_CoupledShifts.card_Psi n grad xs mu L omega_av alpha gamma s =
+    DIANA.coupled_Psi n grad xs mu L omega_av gamma alpha s.
+Proof.
+  intros (Hr & _ & _ & Ha & _) s.
+  unfold DIANA_CoupledShifts.card_Psi, DIANA.coupled_Psi, DIANA.potential, DIANA.ratio, DIANA.rho.
+  set (r := 2 * gamma * mu * L / (mu + L)) in *.
+  assert (H : 0 < 1 - r / alpha).
+  { replace (1 - r / alpha) with ((alpha - r) / alpha) by (field; lra). apply Rdiv_lt_0_compat; lra. }
+  pose proof (sqrt_lt_R0 _ H) as Hq. set (q := sqrt _) in *. clearbody q r.
+  replace ((1 - r / alpha) * alpha) with (alpha - r) by (field; lra).
+  replace (/ (1 / q)) with q by (field; lra). unfold Rdiv; ring.
+Qed.
+Goal forall x0 : V, DIANA_CoupledShifts.code_start x0 = ret (DIANA.start x0). reflexivity. Qed.
+Goal forall s, DIANA_CoupledShifts.code_step n grad C b alpha gamma s = DIANA.step n grad C b gamma alpha s. reflexivity. Qed.
+
+Goal DIANA_ConvexShifts.card_conditions L omega omega_av alpha gamma =
+  DIANA.convex_conditions L omega omega_av gamma alpha. reflexivity. Qed.
+Goal DIANA_ConvexShifts.card_descent gamma = 2 * gamma. reflexivity. Qed.
+Goal forall s, DIANA_ConvexShifts.card_Psi n grad xs omega_av alpha gamma s = DIANA.convex_Psi n grad xs omega_av gamma alpha s.
+Proof. intros; unfold DIANA_ConvexShifts.card_Psi, DIANA.convex_Psi, DIANA.potential, Rdiv; ring. Qed.
+Goal forall x0 : V, DIANA_ConvexShifts.code_start x0 = ret (DIANA.start x0). reflexivity. Qed.
+Goal forall s, DIANA_ConvexShifts.code_step n grad C b alpha gamma s = DIANA.step n grad C b gamma alpha s. reflexivity. Qed.
+
+(* LoCoDL. *)
+Goal LoCoDL_Theorem31.card_conditions L omega omega_av omega_C gamma chi rho p =
+  LoCoDL.conditions L omega_C omega_av gamma chi rho p omega. reflexivity. Qed.
+Goal LoCoDL_Theorem31.card_rate mu L omega gamma chi p = LoCoDL.rate mu L omega gamma chi p. reflexivity. Qed.
+Goal same ((-1) *v vmean n (fun i => grad i xs)) (grad_g xs) -> forall s,
+  LoCoDL_Theorem31.card_Psi n grad xs omega gamma chi p s = LoCoDL.Psi n grad grad_g xs omega gamma chi p s.
+Proof.
+  intros H s. unfold LoCoDL_Theorem31.card_Psi, LoCoDL.Psi, LoCoDL.weight, Rdiv.
+  rewrite (same_sq_sub_r _ _ (LoCoDL.v s) H). ring.
+Qed.
+Goal forall x0 : V, LoCoDL_Theorem31.code_start x0 = ret (LoCoDL.start x0). reflexivity. Qed.
+Goal forall s, LoCoDL_Theorem31.code_step n grad grad_g C b omega gamma chi rho p coin_p s =
+  LoCoDL.step n grad grad_g C b omega gamma chi rho p coin_p s. reflexivity. Qed.
+
+(* Scaffnew. *)
+Goal Scaffnew_Sharper.card_conditions L gamma p = Scaffnew.conditions L gamma p. reflexivity. Qed.
+Goal Scaffnew_Sharper.card_rate mu L gamma p = Scaffnew.rate mu L gamma p. reflexivity. Qed.
+Goal forall s, Scaffnew_Sharper.card_Psi n grad xs gamma p s = Scaffnew.Psi n grad xs gamma p s.
+Proof. intros; unfold Scaffnew_Sharper.card_Psi, Scaffnew.Psi; ring. Qed.
+Goal forall x0 : V, Scaffnew_Sharper.code_start x0 = ret (Scaffnew.start x0). reflexivity. Qed.
+Goal forall s, Scaffnew_Sharper.code_step n grad b_full gamma p coin_p s =
+  Scaffnew.step n grad b_full gamma p coin_p s. reflexivity. Qed.
+
+(* EF21. *)
+Goal alpha <= 1 -> EF21_ErrorFeedback.card_conditions mu L_f L_tilde alpha gamma <->
+  EF21.conditions mu L_f L_tilde alpha gamma.
+Proof. intros H. apply EF21.card_step_size. exact H. Qed.
+Goal EF21_ErrorFeedback.card_rate mu gamma = EF21.rate mu gamma. reflexivity. Qed.
+Goal forall s, EF21_ErrorFeedback.card_Psi n f grad fs alpha gamma s = EF21.Psi n f grad fs alpha gamma s.
+Proof. intros; unfold EF21_ErrorFeedback.card_Psi, EF21.Psi, EF21.theta, Rdiv; ring. Qed.
+Goal forall x0 : V, EF21_ErrorFeedback.code_start n grad C b x0 = EF21.start n grad C b x0. reflexivity. Qed.
+Goal forall s, EF21_ErrorFeedback.code_step n grad C b gamma s = EF21.step n grad C b gamma s. reflexivity. Qed.
+
+Goal EF21_TightErrorFeedback.card_conditions mu L alpha gamma = EF21Tight.tight_conditions mu L alpha gamma. reflexivity. Qed.
+Goal EF21_TightErrorFeedback.card_rate mu L alpha gamma = Feedback.feedback_factor mu L (sqrt (1 - alpha)) gamma. reflexivity. Qed.
+Goal (forall z, dot (vmean n (fun i => grad i xs)) z = 0) ->
+  forall s, EF21_TightErrorFeedback.card_Psi n grad xs alpha s = EF21Tight.tight_Psi n grad alpha s.
+Proof.
+  intros H s; unfold EF21_TightErrorFeedback.card_Psi, EF21Tight.tight_Psi, Rdiv.
+  rewrite (same_sq (_ -v _) (gmean n grad (EF21.x s))); [ring|].
+  intros z. rewrite dot_sub_l, H. unfold gmean. ring.
+Qed.
+Goal forall x0 : V, EF21_TightErrorFeedback.code_start n grad C b x0 = EF21.start n grad C b x0. reflexivity. Qed.
+Goal forall s, EF21_TightErrorFeedback.code_step n grad C b gamma s = EF21.step n grad C b gamma s. reflexivity. Qed.
+
+Goal alpha <= 1 -> EF21_ErrorFeedbackNonconvex.card_conditions L_f L_tilde alpha gamma <->
+  EF21Nonconvex.nonconvex_conditions L_f L_tilde alpha gamma.
+Proof. intros H. apply EF21Nonconvex.card_nonconvex_step_size. exact H. Qed.
+Goal EF21_ErrorFeedbackNonconvex.card_descent gamma = EF21Nonconvex.descent gamma. reflexivity. Qed.
+Goal forall s, EF21_ErrorFeedbackNonconvex.card_Psi n f grad fs alpha gamma s =
+  EF21Nonconvex.nonconvex_Psi n f grad fs alpha gamma s.
+Proof. intros; unfold EF21_ErrorFeedbackNonconvex.card_Psi, EF21Nonconvex.nonconvex_Psi, EF21.theta; set (w := gamma / (2 * _)); unfold Rdiv; ring. Qed.
+Goal forall x0 : V, EF21_ErrorFeedbackNonconvex.code_start n grad C b x0 = EF21.start n grad C b x0. reflexivity. Qed.
+Goal forall s, EF21_ErrorFeedbackNonconvex.code_step n grad C b gamma s = EF21.step n grad C b gamma s. reflexivity. Qed.
+
+(* MARINA. *)
+Lemma nonnegative_noise c : 0 <= c -> 0 <= omega_av -> 0 < p -> p <= 1 ->
+  Rmax 0 (c * (1 - p) * omega_av / p) = c * (1 - p) * omega_av / p.
+Proof.
+  intros. apply Rmax_right. apply Rmult_le_pos; [|left; now apply Rinv_0_lt_compat].
+  repeat apply Rmult_le_pos; lra.
+Qed.
+Goal 0 <= omega_av -> MARINA_GradientDifferences.card_conditions mu L_f L_tilde omega_av gamma p <->
+  MARINA.PL_conditions mu L_f L_tilde omega_av gamma p.
+Proof.
+  intros H. unfold MARINA_GradientDifferences.card_conditions, MARINA.PL_conditions.
+  split; intros (Hp & Hp1 & Hg & Hs & Hm); repeat split; auto; revert Hs; rewrite nonnegative_noise by lra; auto.
+Qed.
+Goal MARINA_GradientDifferences.card_rate mu gamma = MARINA.PL_rate mu gamma. reflexivity. Qed.
+Goal forall s, MARINA_GradientDifferences.card_Psi n f fs gamma p s = MARINA.PL_Psi n f fs gamma p s.
+Proof. intros; apply Rplus_eq_compat_r, Rmult_1_l. Qed.
+Goal forall x0 : V, MARINA_GradientDifferences.code_start n grad b_full x0 = ret (MARINA.start n grad b_full x0).
+Proof. intros; unfold MARINA_GradientDifferences.code_start, MARINA.start; now rewrite Rplus_0_l. Qed.
+Goal forall s, MARINA_GradientDifferences.code_step n grad C b b_full gamma p coin_p s =
+  MARINA.step n grad C b_full b gamma p coin_p s. reflexivity. Qed.
+
+Goal 0 <= omega_av -> MARINA_GradientDifferencesNonconvex.card_conditions L_f L_tilde omega_av gamma p <->
+  MARINA.conditions L_f L_tilde omega_av gamma p.
+Proof.
+  intros H. unfold MARINA_GradientDifferencesNonconvex.card_conditions, MARINA.conditions.
+  split; intros (Hp & Hp1 & Hg & Hs); repeat split; auto; revert Hs; rewrite nonnegative_noise by lra;
+    rewrite Rmult_1_l; auto.
+Qed.
+Goal MARINA_GradientDifferencesNonconvex.card_descent gamma = MARINA.descent gamma. reflexivity. Qed.
+Goal forall s, MARINA_GradientDifferencesNonconvex.card_Psi n f fs gamma p s = MARINA.Psi n f fs gamma p s.
+Proof. intros; apply Rplus_eq_compat_r, Rmult_1_l. Qed.
+Goal forall x0 : V, MARINA_GradientDifferencesNonconvex.code_start n grad b_full x0 = ret (MARINA.start n grad b_full x0).
+Proof. intros; unfold MARINA_GradientDifferencesNonconvex.code_start, MARINA.start; now rewrite Rplus_0_l. Qed.
+Goal forall s, MARINA_GradientDifferencesNonconvex.code_step n grad C b b_full gamma p coin_p s =
+  MARINA.step n grad C b_full b gamma p coin_p s. reflexivity. Qed.
+End Ties.
