@@ -38,12 +38,12 @@ class CELGC(ClippedMethod):
 
     Examples
     --------
-    >>> from certibit import CELGC, Budget, Quartics, run
-    >>> problem = Quartics.of(H=1)
+    >>> from certibit import CELGC, Budget, Quadratic, run
+    >>> problem = Quadratic.random(3, 2, mu=1.0, L=10.0)
     >>> method = CELGC(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
     >>> trace.final("uplink_bits")
-    array([96.])
+    array([192.])
     """
 
     I: int = 1  # noqa: E741  (the paper's symbol)

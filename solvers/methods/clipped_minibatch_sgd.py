@@ -38,7 +38,7 @@ class ClippedMinibatchSGD(ClippedMethod):
     --------
     >>> from certibit import Budget, ClippedMinibatchSGD, Quartics, run
     >>> problem = Quartics.of(H=1)
-    >>> method = ClippedMinibatchSGD(eta=0.01, gamma=0.1, I=4)
+    >>> method = ClippedMinibatchSGD(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
     >>> trace.final("uplink_bits")
     array([96.])

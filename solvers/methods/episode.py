@@ -43,9 +43,9 @@ class EPISODE(ClippedMethod):
 
     Examples
     --------
-    >>> from certibit import EPISODE, Budget, Quartics, run
+    >>> from certibit import Budget, Quartics, parameters, run
     >>> problem = Quartics.of(H=1)
-    >>> method = EPISODE(eta=0.003, gamma=0.05, I=4)
+    >>> method = parameters("episode", problem, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
     >>> trace.final("uplink_bits")
     array([192.])

@@ -41,10 +41,10 @@ class NormalisedGD(Method):
     --------
     >>> from certibit import Budget, NormalisedGD, Quartics, run
     >>> problem = Quartics.of(H=1)
-    >>> method = NormalisedGD(eta=0.05, beta=1.0, I=4)
+    >>> method = NormalisedGD(eta=0.05, beta=20.0, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
     >>> trace.final("gap").round(2)
-    array([4.05])
+    array([6.67])
     """
 
     eta: float

@@ -27,8 +27,8 @@ METHOD  such as locodl, or your/file.py
 --kappa :float  condition number L/mu (default {_KAPPA:g}, with --problem {KAPPA:g})
 --class :strongly-convex|convex|nonconvex|relaxed  class of the f_i: strongly-convex with mu = 1 and
     L = kappa, convex or nonconvex with L = 1, or relaxed, which certifies one step of a method that
-    clips (default: strongly-convex, or the class of PROBLEM, or relaxed for a method whose theorem
-    is about it)
+    clips (default: the class of PROBLEM; without one relaxed for a method whose theorem is about
+    it, and strongly-convex for others)
 --problem PROBLEM  take n, mu and L_i from a problem, such as a5a@87
 --groups :count  number of groups of clients of PROBLEM with similar L_i (default {_GROUPS})
 --d :count  number of features, for a compressor's constants (default {_FEATURES})
@@ -110,12 +110,14 @@ def read_subject(chosen: argparse.Namespace) -> ProofSubject:
         If an option is of another class than the one that is asked for.
     """
     card = find_card(chosen.method)
-    if chosen.of_class == RELAXED or (chosen.of_class is None and card.about("gradient_norm")):
+    made = _problem(chosen)
+    relaxed = chosen.of_class == RELAXED or isinstance(made and made.constants, RelaxedConstants)
+    if relaxed or (not (made or chosen.of_class) and card.about("gradient_norm")):
         _require_taken(chosen, RELAXED)
-        return _relaxed(chosen, card)
+        return _relaxed(chosen, card, made)
     _require_taken(chosen, EXACT, _TAKEN[:1])
     sent = read_compressor(chosen.compressor)
-    where, functions = _covered(chosen, card.method, sent)
+    where, functions = _covered(chosen, card.method, made, sent)
     values = read_settings(card.method, chosen.set)
     method = card.with_values(where, chosen.parameters, values)
     if card.step_size in values:
@@ -187,18 +189,26 @@ def _require_taken(chosen: argparse.Namespace, kind: str, taken: Any = _TAKEN) -
                 raise Refusal(f"--{name.replace('_', '-')} is of {fitting}")
 
 
-def _relaxed(chosen: argparse.Namespace, card: Card) -> ProofSubject:
+def _problem(chosen: argparse.Namespace) -> Any:
+    """Return the problem that is named, if one is; its constants are not given beside it."""
+    if chosen.problem is None:
+        return None
+    for name in ("n", "d", "omega", "of_class", "L0", "L1", "sigma", "rho"):
+        if getattr(chosen, name) is not None:
+            option = name.removeprefix("of_")
+            raise Refusal(f"--{option} follows from --problem and --compressor; leave it out")
+    return problem(chosen.problem, kappa=chosen.kappa)
+
+
+def _relaxed(chosen: argparse.Namespace, card: Card, made: Any) -> ProofSubject:
     """Return a method over (L0, L1)-smooth functions, as its theorem has it if nothing is set."""
-    usual = {"L0": 1.0, "L1": 1.0, "kappa": 0.0, "rho": 1.0, "sigma": 0.0}
-    given = {name: getattr(chosen, name) for name in usual if getattr(chosen, name) is not None}
     values, module = read_settings(card.method, chosen.set), theory("relaxed.relaxed_functions")
-    if chosen.problem is not None:
-        for name in given | ({"n": chosen.n} if chosen.n else {}):
-            raise Refusal(f"--{name} follows from --problem; leave it out")
-        made = problem(chosen.problem)
+    if made is not None:
         method = card.with_values(Setting.of(card.method, made), chosen.parameters, values)
         functions = module.RelaxedFunctions.of_problem(made)
         return ProofSubject(RELAXED, card, method, functions, values, constants=made.constants)
+    usual = {"L0": 1.0, "L1": 1.0, "kappa": 0.0, "rho": 1.0, "sigma": 0.0}
+    given = {name: getattr(chosen, name) for name in usual if getattr(chosen, name) is not None}
     if chosen.parameters is not None:
         raise Refusal("--parameters of (L0, L1)-smooth functions are of a --problem; give one")
     constants = RelaxedConstants(**(usual | given))
@@ -259,10 +269,10 @@ def _contracting(
 
 
 def _covered(
-    chosen: argparse.Namespace, method: type[Method], sent: Compressor | None
+    chosen: argparse.Namespace, method: type[Method], made: Any, sent: Compressor | None
 ) -> tuple[Setting, FunctionClass | None]:
     """Return the setting, and the classes of the clients of a problem."""
-    if chosen.problem is None:
+    if made is None:
         if chosen.groups:
             raise Refusal("--groups are of the clients of a problem; give --problem")
         kappa = _KAPPA if chosen.kappa is None else chosen.kappa
@@ -275,13 +285,8 @@ def _covered(
         if chosen.of_class == _CONVEX:
             where = replace(where, constants=replace(where.constants, mu=0.0))
         return where, None
-    for name in ("n", "d", "omega", "of_class"):
-        if getattr(chosen, name) is not None:
-            option = name.removeprefix("of_")
-            raise Refusal(f"--{option} follows from --problem and --compressor; leave it out")
     if method.needs.compressor and sent is None:
         raise Refusal(f"{method.name} compresses; give --compressor with --problem")
-    made = problem(chosen.problem, kappa=chosen.kappa)
     where = Setting.of(method, made, sent).by_smoothness()
     if not where.shared_minimiser:
         raise Refusal(
