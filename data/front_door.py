@@ -12,18 +12,19 @@ STARTED = time.time()
 """When the package was loaded; what is written into a file of text later need not be what runs."""
 
 
-def _imported_names(text: str) -> Mapping[str, str]:
-    """Return the module that each name of a program text is imported from."""
+def _exported_names(text: str) -> Mapping[str, str]:
+    """Return the module of each name that a program text exports: imports as NAME."""
     imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
     return {
-        alias.asname or alias.name: node.module or "" for node in imports for alias in node.names
+        alias.asname: node.module or "" for node in imports for alias in node.names if alias.asname
     }
 
 
 def loaded_at_use(page: dict[str, Any]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module whose imports stand under ``if TYPE_CHECKING``.
 
-    Editors and type checkers read the imports; a program loads what it uses.
+    Editors and type checkers read the imports, each ``as`` its own name, which exports it, and is
+    in ``__all__``; a program loads what it uses.
 
     Parameters
     ----------
@@ -34,8 +35,11 @@ def loaded_at_use(page: dict[str, Any]) -> Callable[[str], Any]:
 
     def load(name: str) -> Any:
         if not names:
-            names.update(_imported_names(Path(page["__file__"]).read_text(encoding="utf-8")))
-        if name not in page["__all__"]:
+            names.update(_exported_names(Path(page["__file__"]).read_text(encoding="utf-8")))
+            page["__all__"] = sorted(names)
+        if name == "__all__":
+            return page[name]
+        if name not in names:
             module = sys.modules[page["__name__"]]  # where Python looks for a near name
             sentence = f"module {page['__name__']!r} has no attribute {name!r}"
             raise AttributeError(sentence, name=name, obj=module)

@@ -23,8 +23,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import comb, factorial
 
-from check_proof import main
-from check_proof import numbers as fractions
+from check_proof import main, numbers as fractions
 
 TERMS, FEW, LONGEST = 14, 4, 4  # as in growth_bounds.py
 

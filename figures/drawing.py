@@ -45,8 +45,6 @@ class Line:
         Its ends.
     name : str
         Written at its last point.
-    alpha : float
-        Of the band.
     """
 
     x: ArrayLike
@@ -54,7 +52,6 @@ class Line:
     look: dict[str, Any] = field(default_factory=dict)
     band: tuple[ArrayLike, ArrayLike] | None = None
     name: str = ""
-    alpha: float = 0.12
 
     @classmethod
     def of_runs(cls, x: ArrayLike, runs: NDArray[np.float64], look: dict[str, Any]) -> "Line":
@@ -65,7 +62,7 @@ class Line:
     def draw(self, place: Axes) -> None:
         """Draw the band and the points."""
         if self.band is not None:
-            place.fill_between(self.x, *self.band, color=self.look["color"], alpha=self.alpha, lw=0)
+            place.fill_between(self.x, *self.band, color=self.look["color"], alpha=0.12, lw=0)
         place.plot(self.x, self.y, **self.look)
         if self.name:
             end = np.asarray(self.x)[-1], np.asarray(self.y)[-1]

@@ -31,12 +31,6 @@ def method_look(name: str) -> tuple[str, str]:
     return (CARDS[name].colour, CARDS[name].marker) if name in CARDS else _OTHER_METHOD
 
 
-def in_legend_order(names: set[str]) -> list[str]:
-    """Return names of methods in the order of the catalogue; those without a card come last."""
-    order = [name for name in CARDS if name in names]
-    return [*order, *sorted(names - set(order))]
-
-
 def distinct_looks(cards: Sequence[Card]) -> list[dict[str, Any]]:
     """Return the colour, marker and line style of each card, all different.
 

@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.batch_rows import BatchRows
 from certibit.data.files.own_data import Dataset
-from certibit.data.files.splits import Division
-from certibit.data.files.splits import split as deal
+from certibit.data.files.splits import Division, split as deal
 from certibit.data.losses.losses import (
     Logistic,
     exponent_limit,

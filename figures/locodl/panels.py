@@ -21,15 +21,8 @@ from certibit.theory.setting import Setting
 
 COUNTED = bits_name(0.0)
 """Label of the axes of bits."""
-COMPRESSOR_LABELS = {
-    "rand-k+natural": "rand-k + natural",
-    "rand-k": "rand-k",
-    "natural": "natural",
-    "l1": "l1-selection",
-    "top-k": "top-k",
-    None: "none, or its own",
-}
-"""How the kinds of compressors are written in figures, in the order of a legend."""
+COMPRESSOR_LABELS = {"rand-k+natural": "rand-k + natural", "l1": "l1-selection"}
+"""How the kinds of compressors are written in figures; others are called by their selector."""
 
 
 NAMES = {
@@ -152,14 +145,10 @@ class Figure:
         Stem of its files.
     panels : tuple of Panel
         From left to right.
-    direct : bool
-        Whether every curve is named where it ends, which few curves allow; else legends name
-        methods and compressors.
     """
 
     name: str
     panels: tuple[Panel, ...]
-    direct: bool = False
 
 
 @dataclass(frozen=True)

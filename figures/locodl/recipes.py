@@ -238,7 +238,7 @@ def demonstration() -> Figure:
     without = replace(
         with_local, title="(b) breast-cancer, n = 9: no local training", curves=others
     )
-    return Figure("demo", (with_local, without), direct=True)
+    return Figure("demo", (with_local, without))
 
 
 def _trains_locally(card: Card) -> bool:

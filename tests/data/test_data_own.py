@@ -6,8 +6,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
-from sklearn.linear_model import LogisticRegression as Reference
-from sklearn.linear_model import PoissonRegressor, Ridge
+from sklearn.linear_model import LogisticRegression as Reference, PoissonRegressor, Ridge
 
 from certibit import LinearModel, Logistic, Quadratic, Refusal, heterogeneity, load, problem
 from certibit.data.files.own_data import Dataset, own_rows

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from worlds import simulate
 
 from certibit import EPISODE, Budget, Problem, Quartics, Refusal, Uniform, relaxed_smoothness

@@ -7,8 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from certibit.data.errors import Refusal
 from certibit.data.files.libsvm import content, parse

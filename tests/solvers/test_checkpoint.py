@@ -12,8 +12,7 @@ from certibit import EPISODE, GD, Budget, Quadratic, Quartics, Scaffnew, Store, 
 from certibit.data.files.archive import load_arrays, save_arrays
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.method import Method, Needs
-from certibit.solvers.runs import checkpoint as checkpoints
-from certibit.solvers.runs import engine
+from certibit.solvers.runs import checkpoint as checkpoints, engine
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid

@@ -6,8 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from compressor_cases import ALL, CASES, VECTORS, outcomes, serves
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from certibit.data.noise import subsets
 from certibit.solvers.backend import round_power_of_two

@@ -21,8 +21,8 @@ from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
-from certibit.theory.proofs.programme.descent_programme import CLOSE as SOLVED
 from certibit.theory.proofs.programme.descent_programme import (
+    CLOSE as SOLVED,
     NO_FACTOR,
     DescentProgramme,
     FactorProgramme,

@@ -9,8 +9,7 @@ from certibit.cli.words.plain_options import JSON, print_json
 from certibit.data.files.manifest import NAMES as DATASETS
 from certibit.data.losses.losses import LOSSES
 from certibit.data.terminal import for_terminal, paragraph
-from certibit.solvers.compressors.selector import NAMES as COMPRESSORS
-from certibit.solvers.compressors.selector import other_names
+from certibit.solvers.compressors.selector import NAMES as COMPRESSORS, other_names
 from certibit.solvers.registry import extension
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import (

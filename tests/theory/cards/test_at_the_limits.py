@@ -12,8 +12,7 @@ from limits import broken_promises, settings_of
 
 from certibit import CARDS, Card, Condition, RunTheorem
 from certibit.theory.cards.gd import CARD as GD_CARD
-from certibit.theory.cards.l_svrg import CARD as LSVRG_CARD
-from certibit.theory.cards.l_svrg import ReferencePoint
+from certibit.theory.cards.l_svrg import CARD as LSVRG_CARD, ReferencePoint
 
 ONE_STEP = {
     name: card
