@@ -112,6 +112,7 @@ EXTENSIONS = {
     "estimator": ["certibit.estimator"],
     "attained": [
         "theory.exact",
+        "theory.worlds.worst_states",
         "theory.certificates.worst_instance",
     ],
     "chains": ["theory.chains"],

@@ -7,14 +7,13 @@ import sys
 import sysconfig
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy as np
 from certibit.data.errors import DamagedFileError, Refusal
 from certibit.data.files.archive import load_or_set_aside
 from certibit.data.front_door import STARTED
-from certibit.data.own.description import Met, description, module_of, name_of, state
+from certibit.data.own.description import Met, description, module_of, state
 from certibit.data.own.own_file import is_own_module, own_texts, plain_name
 from certibit.data.problem import Problem
 from certibit.solvers.runs.budget import Budget
@@ -35,6 +34,8 @@ _PACKAGE = __name__.partition(".")[0]
 _INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 _SCRIPTS = {"__main__", "__mp_main__"}
+_ROOMS = "data", "solvers"
+"""The folders of the package whose text counts, all of it."""
 
 
 class NoSourceError(Refusal):
@@ -45,82 +46,43 @@ class NotKeptWarning(UserWarning):
     """A result is not kept, as there is no program text to keep it under."""
 
 
-def program(*values: Any, rooms: tuple[str, ...] = ("data", "solvers")) -> dict[str, Any]:
+def program(*values: Any) -> dict[str, Any]:
     """Return what decides what some objects do, as JSON values.
 
     Parameters
     ----------
     *values : any
         Methods, compressors, parts of problems, with all that they hold.
-    rooms : tuple of str
-        The folders of the package whose text counts, all of it.
 
     Returns
     -------
     dict
-        ``values``, described; ``classes``: their attributes as they are now; ``package``: one
-        digest. If a class or function is a user's: ``modules``, the digests of the modules that
-        his file has imported and of all that are loaded from elsewhere than the standard library
-        and installed distributions; ``globals``, what functions read in those of these modules
-        that are reached from the classes and functions, as it is now.
+        ``values``, described; ``package``: one digest of the folders ``data`` and ``solvers``;
+        ``modules``: the digests of your files whose classes and functions the values are of, and
+        of all that these files have imported from beside them.
 
     Raises
     ------
     NoSourceError
-        If a class or function was made at a prompt, by ``exec`` or inside a function, or a file
-        was written after Python began, so that its text need not be what runs.
+        If a class or function is neither of the package or of an installed library nor of a file
+        that certibit has loaded, or if a file of the package was written after Python began, so
+        that its text need not be what runs.
     """
     met: Met = {}
     described = [description(value, met) for value in values]
-    classes = {
-        parent: _attributes(parent, met)
-        for kind in list(met)
-        if isinstance(kind, type)
-        for parent in kind.__mro__
-        if not _is_of_a_library(parent)
+    things = met | {
+        parent: None for kind in met if isinstance(kind, type) for parent in kind.__mro__
     }
-    things = [thing for thing in (met | dict.fromkeys(classes)) if not _is_of_a_library(thing)]
-    users = [thing for thing in things if not is_of_the_package(module_of(thing))]
-    for thing in users:
-        _require_source(thing)
-    modules = {module_of(thing) for thing in users}
-    if users:
-        modules |= {name for name, module in list(sys.modules.items()) if _counts(name, module)}
-    texts = {name: digest for each in modules for name, digest in _texts(each)}
-    reached = _reached(users, texts)
+    texts: dict[str, str] = {}
+    for thing in things:
+        if not is_of_the_package(module_of(thing)) and not _is_of_a_library(thing):
+            _require_source(thing)
+            texts |= own_texts(module_of(thing))
     return {
         "values": described,
-        "classes": sorted(([name_of(kind), found] for kind, found in classes.items()), key=repr),
-        "package": _package_text(rooms),
+        "package": _package_text(),
         "modules": sorted((plain_name(name), digest) for name, digest in texts.items()),
-        "globals": sorted(([plain_name(name), _globals_read(name)] for name in reached), key=repr),
     }
-
-
-def _attributes(kind: type, met: Met) -> list[Any]:
-    """Return the attributes of a class as they are now, which a program may have changed."""
-    return [
-        [name, _if_possible(_unwrapped(value), met)]
-        for name, value in sorted(vars(kind).items())
-        if isinstance(value, FunctionType) or not name.startswith("__")
-    ]
-
-
-def _if_possible(value: Any, met: Met) -> Any:
-    """Return a description, None of what has none: text says how it was made."""
-    try:
-        return description(value, met)
-    except Refusal:
-        return None
-
-
-def _unwrapped(value: Any) -> Any:
-    """Return the function of a method of a class, of a property or of a cached property."""
-    if isinstance(value, property):
-        return value.fget
-    if isinstance(value, cached_property):
-        return value.func
-    return getattr(value, "__func__", value)
 
 
 def is_of_the_package(name: str) -> bool:
@@ -129,142 +91,54 @@ def is_of_the_package(name: str) -> bool:
 
 
 def _is_of_a_library(thing: Any) -> bool:
-    """Say whether a thing is of Python or an installed library; no class derived from ours is."""
-    parents = thing.__mro__ if isinstance(thing, type) else [thing]
-    if any(is_of_the_package(module_of(parent)) for parent in parents):
-        return False
+    """Say whether a thing is of Python or of an installed library."""
     if isinstance(thing, type) and "__module__" not in vars(thing):  # written in C
         return True
-    file = getattr(sys.modules.get(module_of(thing)), "__file__", None)
-    if file is None:  # a class made by exec says that it is of builtins
-        return module_of(thing) in sys.stdlib_module_names - {"builtins", "__main__"}
-    return _is_installed(file)
-
-
-@cache
-def _is_installed(file: str) -> bool:
-    """Say whether a file is of Python or of an installed library."""
+    name = module_of(thing)
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None or name in _SCRIPTS:  # a class made by exec says that it is of builtins
+        return name in sys.stdlib_module_names - {"builtins", *_SCRIPTS}
     path = Path(file).resolve()
     return path.is_relative_to(_STANDARD) or not _INSTALLED.isdisjoint(path.parts)
 
 
 def _require_source(thing: type | FunctionType) -> None:
-    """Refuse a class or function that does not stand in a file that was loaded."""
-    name = f"{thing.__qualname__} of the module {plain_name(module_of(thing))}"
-    loaded = sys.modules.get(module_of(thing))
-    if not Path(getattr(loaded, "__file__", None) or "").is_file():
-        raise NoSourceError(
-            f"{name} was made at a prompt or by exec, where its text cannot be read; "
-            "write it in a file"
-        )
+    """Refuse a class or function that is not of a file of the user as it was last loaded."""
+    loaded = sys.modules.get(module_of(thing)) if is_own_module(module_of(thing)) else None
+    names = vars(loaded) if loaded else {}
     if isinstance(thing, type):
-        try:
-            stands = attrgetter(thing.__qualname__)(loaded) is thing
-        except AttributeError:
-            stands = False
-        parts = [_unwrapped(part) for part in vars(thing).values()]
+        kept = names.get(thing.__qualname__) is thing
     else:
-        stands, parts = True, [thing]
-    codes = [part.__code__ for part in parts if isinstance(part, FunctionType)]
-    if not stands or not all(map(_is_in_a_file, codes)):
+        kept = thing.__globals__ is names
+    if not kept:
         raise NoSourceError(
-            f"{name} is not what stands in its file: it was made by exec or inside a function, or "
-            "loaded again; write it at the top of a file, and start Python again"
+            f"{thing.__qualname__} of the module {plain_name(module_of(thing))} does not stand at "
+            "the top of a file that certibit has loaded; write it there, and name it FILE.py:NAME"
         )
-
-
-def _is_in_a_file(code: CodeType) -> bool:
-    """Say whether a code was compiled from a file, or made by a decorator for dataclasses."""
-    return code.co_qualname.startswith("__create_fn__") or Path(code.co_filename).is_file()
-
-
-def _counts(name: str, module: ModuleType) -> bool:
-    """Say whether a loaded module counts wherever a user's class is run."""
-    file = getattr(module, "__file__", None)
-    return (
-        file is not None
-        and name not in _SCRIPTS
-        and not is_own_module(name)
-        and not is_of_the_package(name)
-        and not _is_installed(file)
-    )
-
-
-def _texts(name: str) -> Iterable[tuple[str, str]]:
-    """Yield the names of a module and of those that it stands for, with the digests of texts."""
-    if is_own_module(name):
-        return own_texts(name).items()
-    file = Path(sys.modules[name].__file__ or "")
-    return [(name, _text_since_start(file))] if file.is_file() else []
-
-
-def _reached(things: Iterable[Any], modules: Collection[str]) -> set[str]:
-    """Return which modules things are of, and those that the globals of these come from."""
-    found: set[str] = set()
-    waiting = [module_of(thing) for thing in things]
-    while waiting:
-        name = waiting.pop()
-        if name in modules and name not in found:
-            found.add(name)
-            for value in list(vars(sys.modules[name]).values()):
-                of = value.__name__ if isinstance(value, ModuleType) else value
-                waiting.append(str(of if isinstance(of, str) else getattr(of, "__module__", "")))
-    return found
-
-
-def _globals_read(name: str) -> list[Any]:
-    """Return the globals that the functions of a module read, as they are now."""
-    found = vars(sys.modules[name])
-    names = {read for function in _functions(found, name) for read in _names(function.__code__)}
-    return [
-        [read, _if_possible(found[read], {})]
-        for read in sorted(names & found.keys())
-        if not read.startswith("__")
-    ]
-
-
-def _functions(namespace: Any, module: str) -> Iterator[FunctionType]:
-    for value in map(_unwrapped, list(namespace.values())):
-        if getattr(value, "__module__", None) == module:
-            if isinstance(value, FunctionType):
-                yield value
-            elif isinstance(value, type):
-                yield from _functions(vars(value), module)
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names that a code and those inside it read."""
-    yield from code.co_names
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _names(part)
-
-
-def _package_text(rooms: tuple[str, ...]) -> str:
-    """Return one digest of all files of some folders of the package."""
-    digests = [[str(file), _text_since_start(folder / file)] for folder, file in _files(rooms)]
-    return hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
 @cache
-def _files(rooms: tuple[str, ...]) -> list[tuple[Path, Path]]:
-    folders = [Path(import_module(f"{_PACKAGE}.{room}").__path__[0]) for room in rooms]
+def _files() -> list[tuple[Path, str]]:
+    """Return the files of the rooms whose text counts, with their names in the package."""
+    folders = [Path(import_module(f"{_PACKAGE}.{room}").__path__[0]) for room in _ROOMS]
     return [
-        (folder.parent, file.relative_to(folder.parent))
+        (file, str(file.relative_to(folder.parent)))
         for folder in folders
         for file in sorted(folder.rglob("*.py"))
     ]
 
 
-def _text_since_start(file: Path) -> str:
-    """Return the SHA-256 of a file that nobody has written since Python began."""
-    times = file.stat()
-    if STARTED < max(times.st_mtime, times.st_ctime) <= time.time():
-        raise NoSourceError(
-            f"{file} was written after this Python began, so that another text may run; "
-            "start Python again"
-        )
-    return _digest(file)
+def _package_text() -> str:
+    """Return one digest of all files of the rooms, which nobody has written since Python began."""
+    for file, name in _files():
+        times = file.stat()
+        if STARTED < max(times.st_mtime, times.st_ctime) <= time.time():
+            raise NoSourceError(
+                f"{name} was written after this Python began, so that another text may run; "
+                "start Python again"
+            )
+    digests = [[name, _digest(file)] for file, name in _files()]
+    return hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
 @cache
@@ -308,10 +182,10 @@ class Store:
 
     The key is the hash of everything that a trace depends on: the specification; the fields of the
     method, the compressor and your own problem; the text of the folders ``data`` and ``solvers`` of
-    the package and, for your own class, of your modules, with the globals that these read
-    (:mod:`certibit.solvers.store.store`); the versions of Python, numpy and scipy. The
-    commit is recorded in the trace and is not part of the key. Traces of a class that was defined
-    at a prompt, or of a program that changes while it runs, are not stored.
+    the package and, for your own class, of its file and of those that it imports from beside it;
+    the versions of Python, numpy and scipy. The commit is recorded in the trace and is not part of
+    the key. Traces of a class are stored if it is of a file that you have named, ``FILE.py:NAME``,
+    and not if it is of a script or was defined at a prompt.
 
     A trace that was stopped while it was computed goes on where it was
     (:mod:`certibit.solvers.runs.checkpoint`).
@@ -353,7 +227,7 @@ class Store:
         Raises
         ------
         NoSourceError
-            If the text of a class cannot be read, as it was made at a prompt.
+            If a class is of no file that certibit has loaded.
         Refusal
             If the options do not fit, or a field holds what cannot be told from others.
         """
@@ -393,8 +267,8 @@ class Store:
         Warns
         -----
         NotKeptWarning
-            If the text of a class cannot be read, as it was made at a prompt, or has changed
-            while it was run.
+            If a class is of no file that certibit has loaded, or the program has changed while
+            it was run.
         CutWarning
             If the limits of the store have ended runs.
         """
@@ -434,8 +308,7 @@ class Store:
             if not self._is_still(path, experiment, options):
                 warnings.warn(
                     f"this trace of {experiment.method.name} is not kept: its program has changed "
-                    "while it ran (a file was written, a function has imported a module, or a "
-                    "global that functions read has another value)",
+                    "while it ran (a file was written, or a function has imported a module)",
                     NotKeptWarning,
                     stacklevel=3,
                 )

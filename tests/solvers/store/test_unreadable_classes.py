@@ -1,5 +1,6 @@
 """A class that no file tells is run, and its trace is not kept."""
 
+import importlib
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,21 +13,6 @@ from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.runs.engine import commit, simulate
 from certibit.solvers.store.store import NoSourceError, NotKeptWarning
 
-PRINTED = """
-from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.runs.budget import Budget
-from certibit.solvers.store.store import Store
-from certibit.solvers.simulation.experiment import Experiment
-
-if __name__ == "__main__":
-    problem = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
-    store = Store("traces")
-    store.trace(Experiment.of(Toy(0.01), problem), seeds=1, budget=Budget(rounds=3))
-    experiment = Experiment.of(Toy(0.01), problem)
-    print(store.find(experiment, seeds=1, budget=Budget(rounds=3)) is not None)
-"""
-MORE = "\n    def unused(self):\n        return 1\n"
-
 
 def made_in_a_function(project):
     class Toy(GD):
@@ -35,24 +21,17 @@ def made_in_a_function(project):
     return Toy
 
 
-def made_anew_under_its_name(project):
-    project.write("toy.py", TOY + MORE)
-    exec(TOY + MORE, vars(project.load("toy")))
-    return project.load("toy").Toy
+def of_a_script(project):
+    """Import a class as a script does, by the path of modules."""
+    project.write("script_of_a_user.py", TOY)
+    return importlib.import_module("script_of_a_user").Toy
 
 
 def loaded_again(project):
     project.write("toy.py", TOY)
     toy = project.load("toy").Toy
-    project.write("toy.py", TOY + MORE)
+    project.write("toy.py", f"{TOY}\n    speed = 1\n")
     project.load("toy")
-    return toy
-
-
-def patched_at_a_prompt(project):
-    project.write("toy.py", TOY + MORE)
-    toy = project.load("toy").Toy
-    exec("toy.unused = lambda self: 2", {"toy": toy})
     return toy
 
 
@@ -61,22 +40,23 @@ UNREADABLE = {
     "main": lambda project: made(TOY, __name__="__main__"),
     "elsewhere": lambda project: made(TOY, __name__="of_no_file"),
     "function": made_in_a_function,
-    "again": made_anew_under_its_name,
+    "script": of_a_script,
     "twice": loaded_again,
-    "patched": patched_at_a_prompt,
 }
 
 
 @pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
-def test_a_class_that_no_file_tells_is_run_and_not_kept(project, store, make):
-    method = make(project)(0.01)
-    with pytest.raises(NoSourceError, match=r"(Toy|<lambda>) of the module"):
-        store.path(Experiment.of(method, QUADRATIC), **OPTIONS)
-    with pytest.warns(NotKeptWarning, match=r"not kept: .*(Toy|lambda)") as told:
-        trace = store.trace(Experiment.of(method, QUADRATIC), **OPTIONS)
+def test_a_class_that_no_file_tells_is_run_and_not_kept(project, store, monkeypatch, make):
+    monkeypatch.syspath_prepend(project.folder)
+    experiment = Experiment.of(make(project)(0.01), QUADRATIC)
+    monkeypatch.delitem(sys.modules, "script_of_a_user", raising=False)
+    with pytest.raises(NoSourceError, match=r"Toy of the module .* name it FILE\.py:NAME"):
+        store.path(experiment, **OPTIONS)
+    with pytest.warns(NotKeptWarning, match="not kept: .*Toy") as told:
+        trace = store.trace(experiment, **OPTIONS)
     assert len(told) == 1
     assert trace.specification["method"]["name"] == "toy"
-    assert store.find(Experiment.of(method, QUADRATIC), **OPTIONS) is None
+    assert store.find(experiment, **OPTIONS) is None
     assert not list(store.folder.iterdir())
 
 
@@ -95,37 +75,21 @@ def test_what_is_held_in_a_field_counts(project, store, hold):
         problem = replace(project.experiment().problem, laws=hold(held))
         return store.path(Experiment.of(GD(0.1), problem), **OPTIONS)
 
-    stranger = project.load("stranger")
-    one = stranger.Stranger()
-    one.value = 1
-    paths = [
-        path(stranger.Stranger()),
-        path(stranger.Stranger),
-        path(one),
-        path(stranger.untouched),
-    ]
-    assert len(set(paths)) == 4
+    def paths():
+        stranger = project.load("stranger")
+        one = stranger.Stranger()
+        one.value = 1
+        return {path(held) for held in (one, stranger.Stranger(), stranger.Stranger)} | {
+            path(stranger.untouched)
+        }
+
+    before = paths()
+    assert len(before) == 4
     project.change("stranger.py")
-    stranger = project.load("stranger")
-    again = [path(stranger.Stranger()), path(stranger.Stranger)]
-    assert set(again).isdisjoint(paths)
-    for unreadable in (made(TOY)(0.01), made("class Toy:\n    pass")()):
-        with pytest.raises(NoSourceError, match="Toy of the module"):
+    assert before.isdisjoint(paths())
+    for unreadable in (made(TOY)(0.01), made("class Toy:\n    pass")(), lambda: 1):
+        with pytest.raises(NoSourceError, match=r"(Toy|lambda>) of the module"):
             path(unreadable)
-
-
-@pytest.mark.long(keep=1)
-@pytest.mark.parametrize("read", ["file", "prompt"])
-def test_a_script_is_kept_and_what_is_typed_is_not(tmp_path, read):
-    script = tmp_path / "script.py"
-    script.write_text(TOY + PRINTED)
-    command = [sys.executable, *([script] if read == "file" else [])]
-    text = TOY + PRINTED if read == "prompt" else ""
-    done = subprocess.run(
-        command, input=text, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == f"{read == 'file'}\n"
-    assert done.stderr.count("NotKeptWarning") == (read == "prompt")
 
 
 def test_the_origin_stands_in_the_trace(store, monkeypatch):

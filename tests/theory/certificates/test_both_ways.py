@@ -16,13 +16,14 @@ from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.theory.certificates.worst_instance import WorstContraction, divergence, worst_instance
+from certibit.theory.certificates.worst_instance import divergence, worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.linear_maps import LinearChannel
 from certibit.theory.worlds.outcomes import outcomes
+from certibit.theory.worlds.worst_states import WorstContraction
 
 CARD = METHODS["ef21p-diana"]
 THEOREM = CARD.theorems[0]

@@ -12,13 +12,13 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
 from certibit.theory.certificates.search import optimise
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.certificates.worst_instance import worst_state
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.fixed_points import resting_state
 from certibit.theory.worlds.generic import Subject
 from certibit.theory.worlds.invariants import relations
+from certibit.theory.worlds.worst_states import worst_state
 
 FIXED = [name for name, card in METHODS.items() if card.about("potential") and card.rules]
 QUICK = ["diana", "ef21p-diana", "marina"]

@@ -11,11 +11,12 @@ import pytest
 from certibit import METHODS, Experiment, Quadratic, Refusal, certify, compressor, one_step
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import account, class_setting
-from certibit.theory.certificates.worst_instance import worst_instance, worst_state
+from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.symbolic import kernels
+from certibit.theory.worlds.worst_states import worst_state
 
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
 MANY = {"5gcs-cc", "econtrol", "locodl-both-ways"}
@@ -78,7 +79,7 @@ def test_where_no_quadratic_is_as_bad_the_worst_state_of_the_nearest_is_known(n)
 
 def test_nothing_of_it_is_symbolic():
     """It follows from no module of symbols, so that no fault there is in both numbers."""
-    met, left = set(), ["certibit.theory.certificates.worst_instance"]
+    met, left = set(), ["certibit.theory.worlds.worst_states"]
     while left:
         name = left.pop()
         spec = find_spec(name) if name.startswith("certibit") else None
