@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem, RelaxedConstants
@@ -120,6 +121,19 @@ class Comparison:
                 "give a coarser target or a larger budget"
             )
         return _ranked(self._pairs, target, by, downlink)[0][0]
+
+    def tied(
+        self, by: str = "bits", downlink: float = 0.0, target: float | None = None
+    ) -> tuple[str, ...]:
+        """Return the names that a sign test over the seeds does not tell apart from the best.
+
+        With ``wins`` the seeds with which the best costs less, these are the contestants with
+        P[Binomial(R, 1/2) >= wins] > 5 %, each by itself; with R < 5 seeds they are all. See
+        :meth:`best` for what is refused.
+        """
+        target = self._target(target)
+        self.best(by, downlink, target)
+        return _tied(_ranked(self._pairs, target, by, downlink), target, by, downlink)
 
     def table(self, downlink: float = 0.0) -> str:
         """Return a table of the median costs to each target as text.
@@ -312,6 +326,8 @@ def _summary(costs: NDArray[np.float64]) -> dict[str, Any]:
 _Ranked = tuple[Contestant, Trace]
 """A contestant and its runs."""
 
+_LEVEL, _TOLD_APART = 0.05, 5
+"""The level of the sign test, and the fewest seeds with which it tells two methods apart."""
 _BAND = "10-90 %"
 _EQUAL = 1.001
 _LEAST = 12
@@ -325,11 +341,28 @@ def _ranked(
     return sorted(pairs, key=lambda pair: spread(costs_to(pair[1], target, by, downlink)).median)
 
 
+def _tied(ranked: Sequence[_Ranked], target: float, by: str, downlink: float) -> tuple[str, ...]:
+    """Return the names of those that are not told apart from the first."""
+    least, *others = (
+        np.nan_to_num(costs_to(trace, target, by, downlink), nan=np.inf) for _, trace in ranked
+    )
+    return tuple(
+        contestant.name
+        for (contestant, _), own in zip(ranked[1:], others, strict=True)
+        if bdtrc(np.count_nonzero(least < own) - 1, len(own), 0.5) > _LEVEL
+    )
+
+
+def _by(downlink: float, network: Network | None) -> str:
+    """Return the cost that a table is sorted by."""
+    return "total bits" if downlink else SECONDS if network else "bits"
+
+
 def _ranking_cells(
     pairs: Sequence[_Ranked], target: float, downlink: float, network: Network | None = None
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a table: medians, and the band of what is _ranked by."""
-    by = "total bits" if downlink else SECONDS if network else "bits"
+    by = _by(downlink, network)
     columns = {"bits up": "bits", "busiest": "busiest bits", "down": "downlink bits"}
     if not any(_unequal(trace) for _, trace in pairs):
         del columns["busiest"]
@@ -370,7 +403,8 @@ def _ranking_text(
         first, *more = _broken(name, room)
         lines.append([first, *cells])
         lines += [[f"  {part}", *[""] * len(cells)] for part in more]
-    notes = [paragraph(line, hanging="  ") for line in _failures(pairs, target)]
+    told = _notes(pairs, target, downlink, network)
+    notes = [paragraph(line, hanging="  ") for line in told]
     return "\n".join([_heading(pairs, target, downlink), table(header, lines, texts=1), *notes])
 
 
@@ -381,7 +415,7 @@ def _ranking_html(pairs: Sequence[_Ranked], target: float, network: Network | No
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
-    notes = "".join(f"<p>{escape(line)}</p>" for line in _failures(pairs, target))
+    notes = "".join(f"<p>{escape(line)}</p>" for line in _notes(pairs, target, 0.0, network))
     caption = f"<caption>{escape(_heading(pairs, target, 0.0))}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
@@ -410,8 +444,10 @@ def _heading(pairs: Sequence[_Ranked], target: float, downlink: float) -> str:
     return "; ".join(filter(None, [reached, total_text(downlink)]))
 
 
-def _failures(pairs: Sequence[_Ranked], target: float) -> list[str]:
-    """Return a line for every contestant with runs that do not reach the target."""
+def _notes(
+    pairs: Sequence[_Ranked], target: float, downlink: float, network: Network | None
+) -> list[str]:
+    """Return a line for every contestant with runs that do not reach the target, and of ties."""
     lines = []
     for contestant, trace in pairs:
         reached = np.count_nonzero(~np.isnan(trace.bits_to(target)))
@@ -420,6 +456,14 @@ def _failures(pairs: Sequence[_Ranked], target: float) -> list[str]:
             for ending, verb in (("stagnated", "stagnate"), ("diverged", "diverge")):
                 told += [f"{trace.ending.count(ending)} {verb}"] * (ending in trace.ending)
             lines.append(f"{contestant.name}: {', '.join(told)}")
+    by, seeds = _by(downlink, network), len(pairs[0][1].seeds)
+    ranked = _ranked(pairs, target, by, downlink)
+    tied = _tied(ranked, target, by, downlink) if seeds >= _TOLD_APART else ()
+    if tied and np.isfinite(spread(costs_to(ranked[0][1], target, by, downlink)).median):
+        lines.append(
+            f"not told apart from {ranked[0][0].name} by a sign test over {seeds} seeds (5 %): "
+            f"{', '.join(tied)}"
+        )
     return lines
 
 

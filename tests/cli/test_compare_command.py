@@ -9,8 +9,9 @@ from certibit.solvers.runs.engine import simulate
 
 
 def test_compare_prints_the_table_and_draws(capsys, tmp_path):
-    picture = tmp_path / "figure.svg"
-    assert main([*COMPARE, "--downlink-weight", "0.5", "--plot", str(picture)]) == 0
+    picture, tex = tmp_path / "figure.svg", tmp_path / "table.tex"
+    files = ["--plot", str(picture), "--latex", str(tex)]
+    assert main([*COMPARE, "--downlink-weight", "0.5", *files]) == 0
     found = certibit.compare(
         certibit.problem("breast-cancer@9", kappa=50),
         [("locodl", "rand-k:2+natural"), "agd"],
@@ -20,6 +21,7 @@ def test_compare_prints_the_table_and_draws(capsys, tmp_path):
     assert capsys.readouterr().out == f"{found.table(0.5)}\n"
     found.save(tmp_path / "again.svg", "total bits", downlink=0.5)
     assert picture.read_bytes() == (tmp_path / "again.svg").read_bytes()
+    assert tex.read_text() == f"{found.to_latex(downlink=0.5)}\n"
 
 
 def test_compare_as_json(capsys):

@@ -5,6 +5,7 @@ import pickle
 import sys
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from certibit import (
     Store,
     compare,
     compressor,
+    problem,
 )
 from certibit.figures import costs
 from certibit.figures.comparison import comparison_result
@@ -163,6 +165,29 @@ def test_the_ranking_is_by_the_median(monkeypatch):
         name for name, _ in comparison_result._ranked([(name, name) for name in of_runs], 1e-3)
     ]
     assert order == ["c", "a", "b", "d"]
+
+
+@pytest.mark.parametrize(
+    ("others", "tied"),
+    [([6.0] * 5, False), ([6.0] * 4 + [4.0], True), ([6.0] * 4 + [np.nan], False),
+     ([6.0] * 4 + [5.0], True), ([6.0] * 9 + [4.0], False), ([6.0] * 8 + [4.0] * 2, True)],
+)  # fmt: skip
+def test_a_sign_test_tells_methods_apart(monkeypatch, others, tied):
+    """The levels are 1/32, 6/32, 11/1024 and 56/1024; equal costs are no win."""
+    costs = {"best": np.full(len(others), 5.0), "other": np.array(others)}
+    monkeypatch.setattr(comparison_result, "costs_to", lambda trace, *_: costs[trace])
+    pairs = [(SimpleNamespace(name=name), name) for name in costs]
+    assert comparison_result._tied(pairs, 1e-3, "bits", 0.0) == (("other",) if tied else ())
+
+
+@pytest.mark.parametrize("seeds", [4, 5])
+def test_ties_are_told_from_five_seeds_on(seeds):
+    entries = ["diana+rand-k:2", "diana+rand-k:4"]
+    found = compare(problem("quadratic:d=6@5"), entries, target=1e2, seeds=seeds)
+    (tied,) = found.tied()
+    told = f"not told apart from {found.best().name} by a sign test over 5 seeds (5 %): {tied}"
+    assert (told in " ".join(str(found).split())) == (seeds == 5)
+    assert (told in found._repr_html_()) == (seeds == 5)
 
 
 def test_runs_that_never_arrive_are_later_than_everything():

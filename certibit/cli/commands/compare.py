@@ -12,6 +12,7 @@ from certibit.cli.words.plain_options import (
 )
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_text
 from certibit.data.terminal import for_terminal
 from certibit.figures.comparison.compare import (
     compare,
@@ -60,6 +61,8 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
         print(for_terminal(lambda: found.table(weight)))
     if chosen.report is not None:
         keep_comparison(found, chosen.report, folder, weight)
+    if chosen.latex:
+        write_text(chosen.latex, found.to_latex(downlink=weight))
     if chosen.plot:
         by = "total bits" if weight else SECONDS if clock else "bits"
         found.save(chosen.plot, by, weight)
@@ -75,6 +78,7 @@ METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[ours]+natural,
 {options.network_options()}
 {options.STRICT}
 --plot FILE:file  draw the comparison as .svg, .png or .pdf
+--latex FILE:file  write the table of the finest accuracy in LaTeX, for its package booktabs
 --report NAME  store the comparison under this name for certibit report
 {FRESH}
 {output("results")}
