@@ -71,8 +71,8 @@ PSI = Measure("potential")
 """Psi itself, of which a factor is proved."""
 
 
-ZERO_PART = 1e-9
-"""A coefficient of a state at rest that is not written."""
+_ROUNDING = 1e-13
+"""A coefficient of a state at rest that is not written, relative to those that it is made of."""
 
 NO_GROWTH = Fraction(0)
 """No growth of Psi."""
@@ -207,12 +207,12 @@ def rest_text(method: Method, n: int) -> str:
     of_own = _at_rest(method, 0.0, differences) if n > 1 else dict.fromkeys(of_x, 0.0)
     texts = []
     for name, number in of_x.items():
-        parts = {
-            "x": number,
-            "grad f_i(x)": of_own[name],
-            "grad f(x)": of_mean[name] - of_own[name],
-        }
-        sizes = {unit: f"{size:.4g} " for unit, size in parts.items() if abs(size) > ZERO_PART}
+        own, mean = of_own[name], of_mean[name]
+        apart = mean - own
+        if abs(apart) <= _ROUNDING * max(abs(own), abs(mean)):
+            apart = 0.0
+        parts = {"x": number, "grad f_i(x)": own, "grad f(x)": apart}
+        sizes = {unit: f"{size:.4g} " for unit, size in parts.items() if size}
         text = " + ".join(("" if size == "1 " else size) + unit for unit, size in sizes.items())
         texts += [f"{name} = {text or 0}"] * (text != "x")
     return ", ".join(texts)

@@ -204,11 +204,12 @@ class State:
 
 @dataclass(frozen=True)
 class Late(Method):
-    """x+ = x - gamma mean h, h+ = grad f(x+) for each client, or for all; K such steps a round."""
+    """x+ = x - gamma mean h, h+ = grad f(x+) of each or of all, in a unit; K such steps a round."""
 
     gamma: float = 0.1
     shared: bool = False
     K: int = 1
+    unit: float = 1.0
     name, needs = "late", Needs()
 
     @property
@@ -219,11 +220,11 @@ class Late(Method):
         return State(x, self.gradients(x, problem))
 
     def gradients(self, x, problem):
-        h = problem.grad(x)
+        h = self.unit * problem.grad(x)
         return mean(h) if self.shared else h
 
     def local_step(self, s, problem, channel):
-        x = s.x - self.gamma * mean(s.h)
+        x = s.x - self.gamma / self.unit * mean(s.h)
         return State(x, self.gradients(x, problem))
 
     def communicate(self, s, problem, channel):
@@ -234,6 +235,7 @@ class Late(Method):
     ("method", "n", "told"),
     [
         (Late(), 3, "h = grad f_i(x)"),
+        (Late(unit=1e-10), 3, "h = 1e-10 grad f_i(x)"),
         (Late(), 1, "h = 0"),
         (Late(shared=True), 3, "h = 0"),
         (DIANA(0.1, 0.1), 1, "h = grad f(x), h_mean = grad f(x)"),
