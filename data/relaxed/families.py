@@ -2,7 +2,7 @@
 
 The building blocks are functions h on R^d with their exact relaxed smoothness: |Hess h| <= L0 +
 L1 |grad h|. Points are (n, d, R) or (1, d, R); values are summed over the features, so (n, R). All
-h are smooth and, but for the recurrent toy, convex.
+h are smooth and convex.
 """
 
 import math
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array, array_namespace
@@ -21,7 +20,7 @@ from certibit.data.memory import require_memory
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
 from certibit.data.problems.nonconvex_problem import start_at
-from certibit.data.relaxed.polynomials import RelaxedProblem, smallest_offset
+from certibit.data.relaxed.polynomials import RelaxedProblem
 
 
 @dataclass(frozen=True)
@@ -91,26 +90,6 @@ class Square(Shape):
     @property
     def minimiser(self) -> float:
         return self.centre
-
-
-@dataclass(frozen=True)
-class Power(Shape):
-    """|x|^p, p >= 2, radial in R^d; sharp pair (p ((p - 2)/L1)^(p-2), L1).
-
-    |grad| = p r^(p-1) and |Hess| = p (p - 1) r^(p-2) with r = |x|; the difference
-    p (p - 1) r^(p-2) - L1 p r^(p-1) is largest at r = (p - 2)/L1.
-    """
-
-    p: float = 4.0
-
-    def gap(self, x: Array) -> Array:
-        return _total(x * x) ** (self.p / 2)
-
-    def grad(self, x: Array) -> Array:
-        return self.p * _total(x * x)[:, None, :] ** (self.p / 2 - 1) * x
-
-    def offset(self, L1: float) -> float:
-        return float(self.p * ((self.p - 2) / L1) ** (self.p - 2)) if self.p > 2 else 2.0
 
 
 @dataclass(frozen=True)
@@ -264,30 +243,6 @@ class Extremal(Shape):
     def offset(self, L1: float) -> float:
         _enough(self, L1, self.a)
         return self.l
-
-
-@dataclass(frozen=True)
-class Recurrent(Shape):
-    """(w^K - 1)^2/2 on R: one weight applied K times, as in a recurrent network.
-
-    A polynomial, so any L1 > 0 works; L0 is exact, from the critical points of |h''| - L1 |h'|.
-    """
-
-    K: int = 3
-
-    def gap(self, x: Array) -> Array:
-        return (x[:, 0, :] ** self.K - 1) ** 2 / 2
-
-    def grad(self, x: Array) -> Array:
-        return self.K * x ** (self.K - 1) * (x**self.K - 1)
-
-    def offset(self, L1: float) -> float:
-        power = Polynomial([-1.0] + [0.0] * (self.K - 1) + [1.0])
-        return smallest_offset((power**2 / 2).coef.tolist(), L1)
-
-    @property
-    def minimiser(self) -> float:
-        return 1.0
 
 
 def _total(x: Array) -> Array:

@@ -15,7 +15,7 @@ from certibit.figures.certified.rates import Rate, rates_of
 from certibit.figures.certified.variants import MEANING
 from certibit.figures.looks import method_label
 from certibit.figures.pool import Call, Work, results
-from certibit.figures.text.tables import ABSENT, accuracy_name, short_cost
+from certibit.figures.text.tables import ABSENT, accuracy_name, digits_text, short_cost
 from certibit.solvers.total_bits import total_text
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 
@@ -26,8 +26,8 @@ def rates_table(measured: list[Rate]) -> str:
         (
             method_label(rate.method),
             rate.rule,
-            _small(rate.published),
-            _small(rate.certified),
+            digits_text(rate.published),
+            digits_text(rate.certified),
             "not certified (below)" if rate.reason else rate.verdict,
         )
         for rate in measured
@@ -66,7 +66,7 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
                 decreases = (gain.promised, gain.found, gain.attained)
                 bits = (gain.bits.up, gain.bits.down, *([gain.bits.total] if downlink else []))
                 cells = [
-                    *(f"{x:.3g}" if math.isfinite(x) else ABSENT for x in decreases),
+                    *(digits_text(x, 3) for x in decreases),
                     *map(short_cost, bits),
                 ]
                 rows.append([f"{method_label(gain.method)}, {gain.rule}", *cells])
@@ -82,10 +82,6 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
     )
     caption = "; ".join(filter(None, [caption, total_text(downlink)]))
     return f"{paragraph(caption)}\n\n{table(header, rows, texts=1)}"
-
-
-def _small(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else "-"
 
 
 def certified_comparison(work: Work) -> list[Path]:
@@ -105,12 +101,7 @@ def certified_comparison(work: Work) -> list[Path]:
     gains: list[PotentialGain] = list(chain.from_iterable(done))
 
     def text() -> str:
-        return "\n\n".join(
-            (
-                rates_table(measured),
-                measured_table(gains, downlink),
-            )
-        )
+        return f"{rates_table(measured)}\n\n{measured_table(gains, downlink)}"
 
     work.tell(text)
     paths = [

@@ -5,7 +5,6 @@ talk on EPISODE++ (NeurIPS 2023).
 """
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,11 @@ import numpy as np
 from certibit.data.files.archive import write_record
 from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
-from certibit.figures.costs import BAND
 from certibit.figures.episode.clipping_drawing import (
     against_promise,
     against_slope,
     draw_comparison,
     figure_3,
-    smoothed,
 )
 from certibit.figures.episode.clipping_verdicts import (
     figure_3_verdicts,
@@ -38,16 +35,12 @@ from certibit.figures.episode.theorem_runs import (
     theorem_runs,
 )
 from certibit.figures.episode.tuning import (
-    LOCAL_STEPS,
-    PROBLEMS,
     TUNINGS,
-    Best,
     Contest,
     Results,
     hold,
 )
 from certibit.figures.pool import Work
-from certibit.figures.text.tables import json_number, json_numbers
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
 from certibit.theory.formulas.clipping_complexity import (
     ComplexityRow,
@@ -55,11 +48,6 @@ from certibit.theory.formulas.clipping_complexity import (
     minibatch_lower_bound,
     partial_participation_table,
 )
-
-Comparison = tuple[str, Contest, Results, int]
-"""Title, contest, results and the place of the value of its axis."""
-_POINTS, _SMALLEST, _LARGEST = 120, 1e-300, 1e300
-
 
 SYNTHETIC = Contest(
     "quartics",
@@ -92,44 +80,6 @@ SMOOTHNESS = math.cosh(3.0)
 """Largest |f_i''| where f(x) <= f(x_0)."""
 
 
-def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Return what panels of a comparison show, as strict JSON values."""
-    return [_panel(*panel) for panel in panels]
-
-
-def _panel(title: str, contest: Contest, results: Results, value: int) -> dict[str, Any]:
-    solved = PROBLEMS[contest.problem](np.full((1, 1, 1), contest.values[value]))
-    return {
-        "title": f"{contest.problem}, {title}",
-        "n": solved.n,
-        "d": solved.d,
-        "participants": contest.participants or solved.n,
-        "local steps": LOCAL_STEPS,
-        "series": [_series(name, bests[value]) for name, bests in results.items()],
-    }
-
-
-def _series(name: str, best: Best) -> dict[str, Any]:
-    tuning = TUNINGS[name]
-    kept = np.unique(np.geomspace(1, best.rounds.size, _POINTS).astype(int)) - 1
-    kept = kept[best.rounds[kept] > 0]
-    gap = np.clip(smoothed(best.rounds, best.gap)[kept], _SMALLEST, _LARGEST)
-    low, median, high = np.percentile(gap, (BAND[0], 50, BAND[1]), axis=1)
-    return {
-        "label": tuning.label,
-        "method": name,
-        "colour": tuning.colour,
-        "clips": tuning.clips,
-        "eta": best.eta,
-        "tau": json_number(best.tau),
-        "seeds": best.gap.shape[1],
-        "rounds": best.rounds[kept].tolist(),
-        "median": json_numbers(median, 4),
-        "low": json_numbers(low, 4),
-        "high": json_numbers(high, 4),
-    }
-
-
 def clipping_experiments(work: Work) -> list[Path]:
     """Run missing experiments, draw all figures, and write tables and verdicts.
 
@@ -145,7 +95,6 @@ def clipping_experiments(work: Work) -> list[Path]:
     in_part = [results[contest] for contest in PARTIAL]
 
     said: list[dict[str, Any]] = []
-    shown: list[Comparison] = []
 
     def judge(verdicts: list[ClaimVerdict], runs: int = seeds) -> None:
         if work.limits is not None:
@@ -156,13 +105,11 @@ def clipping_experiments(work: Work) -> list[Path]:
 
     paths = figure_3(SYNTHETIC, synthetic, folder)
     panels = [(f"H = {H:g}", SYNTHETIC, synthetic, i) for i, H in enumerate(SYNTHETIC.values)]
-    shown += panels
     paths += draw_comparison("episode-all", panels, 3e-6, folder, columns=2)
     tell(partial(_contest_text, "Figure 3, with all methods", SYNTHETIC, synthetic))
     judge(figure_3_verdicts(SYNTHETIC, synthetic))
 
     panels = [(f"X = {X:g}", NEEDED, needed, i) for i, X in enumerate(NEEDED.values)]
-    shown += panels
     paths += draw_comparison("episode-needed", panels, 1e-5, folder, columns=2)
     tell(partial(_contest_text, "Where clipping is needed", NEEDED, needed))
     judge(necessity_verdicts(NEEDED, needed))
@@ -171,7 +118,6 @@ def clipping_experiments(work: Work) -> list[Path]:
         (f"S = {contest.participants} of 20", contest, result, 0)
         for contest, result in zip(PARTIAL, in_part, strict=True)
     ]
-    shown += panels
     paths += draw_comparison("episode-participation", panels, 1e-5, folder, columns=3)
     for contest, result in zip(PARTIAL, in_part, strict=True):
         title = f"Partial participation, S = {contest.participants}"
@@ -190,9 +136,8 @@ def clipping_experiments(work: Work) -> list[Path]:
     tell(lambda: "\nRuns with the parameters of Theorem 1")
     judge(theorem_verdicts(runs))
 
-    record = {"panels": contest_records(shown), "verdicts": said}
     paths.append(folder / "report.json")
-    write_record(paths[-1], record)
+    write_record(paths[-1], {"verdicts": said})
     tell(lambda: "\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
     tell(lambda: "\n" + "\n".join(map(str, paths)))
     return paths

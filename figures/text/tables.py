@@ -41,6 +41,11 @@ def count_text(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else ABSENT
 
 
+def digits_text(value: float, digits: int = 4) -> str:
+    """Write a number with some digits, or ``ABSENT`` if it is not finite."""
+    return f"{value:.{digits}g}" if math.isfinite(value) else ABSENT
+
+
 def short_cost(cost: float, digits: int = 3) -> str:
     """Write a cost with few digits, such as 20.6k; ``ABSENT`` if it is infinite."""
     if not math.isfinite(cost):

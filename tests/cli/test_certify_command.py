@@ -262,9 +262,9 @@ def test_the_theorem_of_episode_takes_kappa_and_rho(capsys):
 
 
 def test_rows_of_the_table_of_descents(searched_step):
-    cells, reason = descent_row(METHODS["locodl"], 3, 1.0)
+    cells, reasons = descent_row(METHODS["locodl"], 3, 1.0)
     assert set(cells[1:]) == {"-"}
-    assert "strongly convex g" in reason
+    assert "strongly convex g" in reasons[""]
     cells, _ = descent_row(METHODS["gd"], 3, 1.0)
     assert cells[1:3] == ("0.5", "0.75 at 1")
     assert float(cells[3]) == pytest.approx(2.0, rel=2e-2)

@@ -109,14 +109,17 @@ def _compare_certified(chosen: argparse.Namespace) -> None:
         rule_tables,
     )
 
-    write = {
-        "all": class_table.write_classes,
-        "convex": rule_tables.write_convex,
-        "relaxed": relaxed_table.write_relaxed,
-        "nonconvex": rule_tables.write_descents,
-    }.get(chosen.of_class)
-    if write is not None:
-        print(for_terminal(lambda: write(chosen.output)))
+    tables: dict[str, tuple[str, Callable[[], str]]] = {
+        "all": ("classes", class_table.class_table),
+        "convex": ("convex", rule_tables.convex_table),
+        "relaxed": ("relaxed", relaxed_table.relaxed_table),
+        "nonconvex": ("descents", rule_tables.descent_table),
+    }
+    if chosen.of_class in tables:
+        name, write = tables[chosen.of_class]
+        text = for_terminal(write)
+        write_text(chosen.output / f"{name}.txt", text)
+        print(text)
         return
     from certibit.figures.certified.comparison import certified_comparison
 

@@ -4,13 +4,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
 from itertools import product
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from tqdm import tqdm
 
 from certibit.data.errors import Refusal
-from certibit.data.files.cache import write_text
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.classes.relaxed_table import published_method
 from certibit.figures.certified.classes.rule_point import L, RulePoint, with_some_step
@@ -183,10 +181,3 @@ def class_table(cards: dict[str, Card] | None = None) -> str:
     header = ("method", *CLASSES)
     parts = [paragraph(_CAPTION), table(header, rows, texts=len(header)), "\n".join(notes)]
     return "\n\n".join(parts)
-
-
-def write_classes(folder: Path) -> str:
-    """Write the table of all methods as ``classes.txt``, and return it."""
-    text = class_table()
-    write_text(folder / "classes.txt", text)
-    return text

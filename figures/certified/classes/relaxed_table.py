@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 from certibit.data.errors import Refusal
-from certibit.data.files.cache import write_text
 from certibit.data.problem import RelaxedConstants
-from certibit.data.terminal import paragraph, table
+from certibit.figures.certified.classes.rule_tables import Row, tabulated
+from certibit.figures.text.tables import digits_text
 from certibit.solvers.method import Method
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.theory.card import Card, Role
@@ -63,33 +62,27 @@ def fewer_rounds(account: ClippedAccount) -> float:
     return published / best.iterations(1.0, 3 * found.epsilon)
 
 
-def relaxed_row(
-    card: Card, n: int, kappa: float, rho: float, sigma: float
-) -> tuple[tuple[str, ...], ClippedAccount | None, str]:
-    """Certify a method with the largest parameters of its theorem; see `published_method`.
-
-    Return its row, its account if there is one, and else the sentence why there is none.
-    """
+def relaxed_row(card: Card, n: int, kappa: float, rho: float, sigma: float) -> Row:
+    """Certify a method with the largest parameters of its theorem; see `published_method`."""
     functions = RelaxedFunctions(1.0, 1.0, n, sigma, kappa, rho)
     try:
         constants = RelaxedConstants(1.0, 1.0, kappa, rho, sigma)
         method = published_method(card, functions, constants)
         one = clipped_account(method, functions, constants)
     except Refusal as refusal:
-        return (f"  {card.label}", *["-"] * (len(HEADER) - 1)), None, str(refusal)
+        return (), {"": str(refusal)}
     proof, stated = one.certificate, one.published
     noise = f", e {proof.e:.2g}" if proof.functions.sigma else ""
     cells = (
-        f"  {card.label}",
         f"{float(proof.measure.eta):.3g}, {float(proof.measure.gamma):.3g}",
-        _small(stated.c if stated else math.nan),
+        digits_text(stated.c if stated else math.nan),
         f"{proof.c:.4g}{noise}",
-        _small(one.attained.c if one.attained else math.nan),
+        digits_text(one.attained.c if one.attained else math.nan),
         f"{one.largest:.3g}",
         f"{one.best:.3g}, c {one.best_c:.3g}",
-        _small(fewer_rounds(one)),
+        digits_text(fewer_rounds(one)),
     )
-    return cells, one, ""
+    return cells, {}
 
 
 def published_method(
@@ -118,28 +111,6 @@ def _made(card: Card, eta: float, tau: float) -> Method:
     return card.method(**values)
 
 
-def relaxed_table(points: tuple[tuple[int, float, float, float], ...] = POINTS) -> str:
-    """Certify all clipping methods at some points (n, kappa, rho, sigma) and tabulate them."""
-    rows = {(p, card.label): relaxed_row(card, *p) for p in points for card in CLIPPING.values()}
-    covered = {label for (_, label), (_, account, _) in rows.items() if account}
-    lines: list[tuple[str, ...]] = []
-    reasons: dict[str, str] = {}
-    for point in points:
-        lines.append((", ".join(f"{x:g}" for x in point), *[""] * (len(HEADER) - 1)))
-        lines += [rows[point, label][0] for (at, label) in rows if at == point and label in covered]
-    for (_, label), (_, _, reason) in rows.items():
-        if reason:
-            reasons.setdefault(label, reason)
-    notes = [paragraph(f"{label}: {reason}.") for label, reason in reasons.items()]
-    return "\n\n".join([paragraph(_CAPTION), table(HEADER, lines, texts=1), "\n".join(notes)])
-
-
-def write_relaxed(folder: Path) -> str:
-    """Write the table of all clipping methods as ``relaxed.txt``, and return it."""
-    text = relaxed_table()
-    write_text(folder / "relaxed.txt", text)
-    return text
-
-
-def _small(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else "-"
+def relaxed_table() -> str:
+    """Certify all clipping methods and tabulate them; those that are not certified are below."""
+    return tabulated(_CAPTION, HEADER, POINTS, CLIPPING.values(), relaxed_row, texts=1)

@@ -1,13 +1,13 @@
 """What is certified with the parameters of rules: over convex functions, under PL, and descents."""
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from certibit.data.errors import Refusal
-from certibit.data.files.cache import write_text
 from certibit.data.terminal import paragraph, table
 from certibit.figures.certified.classes.rule_point import L, RulePoint, certified_at_rule
+from certibit.figures.text.tables import ABSENT, digits_text
 from certibit.solvers.method import Method
 from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
@@ -20,6 +20,48 @@ from certibit.theory.certificates.summary import (
     stated_descent,
 )
 from certibit.theory.proofs.proof import Proof
+
+Row = tuple[tuple[str, ...], Mapping[str, str]]
+"""The cells of a method, none if it has no row, and why it lacks some, by what it lacks."""
+
+
+def tabulated(
+    caption: str,
+    header: Sequence[str],
+    points: Iterable[tuple[float, ...]],
+    cards: Iterable[Card],
+    row: Callable[..., Row],
+    texts: int = 2,
+) -> str:
+    """Tabulate methods at some points; below stands each reason with the methods that have it.
+
+    Parameters
+    ----------
+    points : sequence of tuple
+        What each block of rows is about, such as n and omega.
+    row : callable
+        Gives the row of a card at the numbers of a point.
+    """
+    rows: list[tuple[str, ...]] = []
+    sentences: dict[str, dict[str, list[str]]] = {}
+    cards = list(cards)
+    for point in points:
+        rows.append((", ".join(f"{x:g}" for x in point), *[""] * (len(header) - 1)))
+        for card in cards:
+            cells, reasons = row(card, *point)
+            rows += [(f"  {card.label}", *cells)] * bool(cells)
+            for what, reason in reasons.items():
+                lacks = sentences.setdefault(reason, {}).setdefault(card.label, [])
+                lacks += [what] * (bool(what) and what not in lacks)
+    notes = [
+        paragraph(
+            "; ".join(f"{label} ({', '.join(of)})" if of else label for label, of in names.items())
+            + f": {reason}."
+        )
+        for reason, names in sentences.items()
+    ]
+    return "\n\n".join([paragraph(caption), table(header, rows, texts=texts), "\n".join(notes)])
+
 
 CONVEX_POINTS = ((10, 1.0),)
 """n and omega; alpha = 1/(1 + omega) for contractions."""
@@ -39,7 +81,7 @@ HEADER = ("n, omega", "rule", "stated", "convex", "PL")
 Stated = tuple[StatedDescent | None, Proof]
 
 
-def convex_cells(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], dict[str, str]]:
+def convex_cells(card: Card, n: int, omega: float) -> Row:
     """Return a row: the rule, what is stated and certified of both classes; and why nothing is."""
 
     def over_convex(at: RulePoint, method: Method) -> Stated:
@@ -52,10 +94,10 @@ def convex_cells(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], dic
 
     def written(proved: Stated | None) -> tuple[str, str]:
         if proved is None:
-            return "-", "-"
+            return ABSENT, ABSENT
         stated, proof = proved
         step = f" at {L * getattr(proof.method, card.step_size):.3g}" if card.step_size else ""
-        return f"{L * stated.c:.3g}" if stated else "-", f"{L * proof.c:.3g}{step}"
+        return f"{L * stated.c:.3g}" if stated else ABSENT, f"{L * proof.c:.3g}{step}"
 
     rule, convex, reason = certified_at_rule(card, n, omega, over_convex, convex=True)
     other, gradual, why = certified_at_rule(card, n, omega, gradually)
@@ -66,33 +108,10 @@ def convex_cells(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], dic
     return (rule, *written(convex), cell), reasons
 
 
-def convex_table(points: tuple[tuple[int, float], ...] = CONVEX_POINTS) -> str:
-    """Certify all methods at some points (n, omega) and tabulate them."""
-    rows: list[tuple[str, ...]] = []
-    sentences: dict[str, dict[str, list[str]]] = {}
-    for n, omega in points:
-        rows.append((f"{n}, {omega:g}", *[""] * (len(HEADER) - 1)))
-        for card in (METHODS | STOCHASTIC).values():
-            cells, reasons = convex_cells(card, n, omega)
-            rows.append((f"  {card.label}", *cells))
-            for label, reason in reasons.items():
-                names = sentences.setdefault(reason, {}).setdefault(card.label, [])
-                names += [label] if label not in names else []
-    notes = [
-        paragraph(
-            "; ".join(f"{name} ({', '.join(labels)})" for name, labels in of.items())
-            + f": {reason}."
-        )
-        for reason, of in sentences.items()
-    ]
-    return "\n\n".join([paragraph(_CONVEX), table(HEADER, rows, texts=2), "\n".join(notes)])
-
-
-def write_convex(folder: Path) -> str:
-    """Write the table of all methods as ``convex.txt``, and return it."""
-    text = convex_table()
-    write_text(folder / "convex.txt", text)
-    return text
+def convex_table() -> str:
+    """Certify all methods over convex functions and under PL, and tabulate them."""
+    cards = (METHODS | STOCHASTIC).values()
+    return tabulated(_CONVEX, HEADER, CONVEX_POINTS, cards, convex_cells)
 
 
 DESCENT_POINTS = ((10, 1.0), (10, 9.0), (1000, 9.0))
@@ -108,7 +127,7 @@ _DESCENTS = (
 )
 
 
-def descent_row(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], str]:
+def descent_row(card: Card, n: int, omega: float) -> Row:
     """Return a row: the rule and what is certified of the descent; and why nothing is."""
 
     def certified(at: RulePoint, method: Method) -> Account:
@@ -121,30 +140,15 @@ def descent_row(card: Card, n: int, omega: float) -> tuple[tuple[str, ...], str]
 
     rule, one, reason = certified_at_rule(card, n, omega, certified)
     if one is None:
-        return (rule, *["-"] * 4), reason
+        return (rule, *[ABSENT] * 4), {"": reason}
     step = math.nan if one.step_name is None else getattr(one.method, one.step_name)
     numbers = one.published, one.certificate.c, step, one.largest_step, one.best, one.best_step
-    published, c, here, largest, best, there = (_small(L * x) for x in numbers)
-    return (rule, published, f"{c} at {here}", largest, f"{best} at {there}"), ""
+    published, c, here, largest, best, there = (digits_text(L * x, 3) for x in numbers)
+    return (rule, published, f"{c} at {here}", largest, f"{best} at {there}"), {}
 
 
-def write_descents(folder: Path) -> str:
-    """Certify the descents of all methods, write the table as ``descents.txt``, and return it."""
-    rows: list[tuple[str, ...]] = []
-    reasons: dict[str, str] = {}
-    for n, omega in DESCENT_POINTS:
-        rows.append((f"{n}, {omega:g}", *[""] * 5))
-        for card in (METHODS | STOCHASTIC).values():
-            cells, reason = descent_row(card, n, omega)
-            rows.append((f"  {card.label}", *cells))
-            if reason:
-                reasons.setdefault(card.label, reason)
-    notes = [paragraph(f"{label}: {reason}.") for label, reason in reasons.items()]
+def descent_table() -> str:
+    """Certify the descents of all methods, and tabulate them."""
     header = ("n, omega", "rule", "published", "certified", "largest step", "best")
-    text = "\n\n".join([paragraph(_DESCENTS), table(header, rows, texts=2), "\n".join(notes)])
-    write_text(folder / "descents.txt", text)
-    return text
-
-
-def _small(value: float) -> str:
-    return f"{value:.3g}" if math.isfinite(value) else "-"
+    cards = (METHODS | STOCHASTIC).values()
+    return tabulated(_DESCENTS, header, DESCENT_POINTS, cards, descent_row)

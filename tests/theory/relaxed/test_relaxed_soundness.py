@@ -1,6 +1,6 @@
 """Attacks on certificates over (L0, L1)-smooth functions: functions, noise, and planted faults."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import factorial
@@ -18,15 +18,8 @@ from certibit import (
     RelaxedFunctions,
     certify_clipped,
 )
-from certibit.data.relaxed.families import (
-    Cosh,
-    Extremal,
-    Power,
-    PseudoHuber,
-    Recurrent,
-    Steep,
-    Well,
-)
+from certibit.data.relaxed.families import Cosh, Extremal, PseudoHuber, Shape, Steep, Well
+from certibit.data.relaxed.polynomials import smallest_offset
 from certibit.solvers.authoring import Refusal, mean, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.theory.proofs.positivity import RationalFunction, Span, cuts_for, holds_with_cuts
@@ -37,11 +30,27 @@ from certibit.theory.relaxed.slope_world import SLOPE, SlopeNumber
 from certibit.theory.verdict import ContradictionError
 from certibit.theory.worlds.opaque.exact_numbers import rational
 
+
+@dataclass(frozen=True)
+class Recurrent(Shape):
+    """(w^K - 1)^2/2: one weight applied K times; not convex."""
+
+    K: int
+
+    def gap(self, x):
+        return (x[:, 0, :] ** self.K - 1) ** 2 / 2
+
+    def grad(self, x):
+        return self.K * x ** (self.K - 1) * (x**self.K - 1)
+
+    def offset(self, L1):
+        power = np.polynomial.Polynomial([-1.0] + [0.0] * (self.K - 1) + [1.0])
+        return smallest_offset((power**2 / 2).coef.tolist(), L1)
+
+
 SHAPES = [
     Cosh(0.7),
     Well(),
-    Power(3.0),
-    Power(4.0),
     PseudoHuber(0.5, 0.4),
     Recurrent(2),
     Recurrent(3),
