@@ -314,6 +314,9 @@ class Theorem(ABC):
         """The theorem in Rocq that is this one, FILE.NAME; empty if there is none."""
         return vars(type(self)).get("rocq", "")
 
+    def __repr__(self) -> str:
+        return f"Theorem {self.title!r}" if hasattr(self, "title") else super().__repr__()
+
     def require_promise(self) -> None:
         """Refuse a theorem that no check would look at, or that promises nothing.
 

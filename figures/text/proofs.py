@@ -75,7 +75,7 @@ def proof_summary(account: Any) -> dict[str, Any]:
         "proof_holds": proof.verify(),
         "seconds": proof.seconds,
         **values_of(account),
-        **({} if values_of is clipped_values else {"potential": _formula(proof)}),
+        **({} if values_of is clipped_values else {"potential": proof.formula}),
     }
 
 
@@ -190,27 +190,22 @@ def _bound(proof: Proof) -> str:
     return f"; other multipliers prove at most {most}"
 
 
-def _formula(proof: Any) -> str | None:
-    """Return the potential as a formula if it is one that was searched for."""
-    potential = proof.potential
-    return str(potential) if isinstance(potential, QuadraticPotential) else None
-
-
 def _potential(account: Any) -> str:
-    """Return a potential that was searched for; of a descent also the stated one."""
-    proof, text = account.certificate, _formula(account.certificate)
-    if proof.measure.contracts:
-        return text or ""
+    """Return Psi as a formula, of a descent with the state at rest that it is compared with."""
+    proof = account.certificate
+    text, contracts = proof.formula, proof.measure.contracts
     at_solution = proof.functions.has_solution
-    title = account.title or getattr(proof.potential, "title", "a theorem")
-    state = "the solution" if at_solution else "rest at its model"
-    said = f"{text}; parts of a state are compared with the state at {state}"
-    said = said if text else f"that of {title}"
-    if not at_solution:
-        return said
+    if text:
+        searched = isinstance(proof.potential, QuadraticPotential)
+        state = "the solution" if at_solution else "rest at its model" if searched else ""
+        text += f", of differences from the state at {state}" * bool(state)
+    elif not contracts:
+        text = f"that of {account.title or getattr(proof.potential, 'title', 'a theorem')}"
+    if contracts or not at_solution:
+        return text or ""
     rest = rest_text(proof.method, proof.functions.n)
     where = f", with {rest}," if rest else ""
-    return f"{said}. At the state at rest about any x{where} it is at most |x - x*|^2"
+    return f"{text}. At the state at rest about any x{where} it is at most |x - x*|^2"
 
 
 def _noise(account: Any) -> str:

@@ -28,10 +28,11 @@ from certibit.theory.potential import (
     Terms,
     value,
 )
+from certibit.theory.proofs.psi_text import potential_text
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals, ldl
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.proofs.symbolic_step import SymbolicStep
-from certibit.theory.quadratic_potential import AtModel, Reweighted
+from certibit.theory.quadratic_potential import AtModel, QuadraticPotential, Reweighted
 from certibit.theory.theorem import ContractionPromise, DescentPromise
 from certibit.theory.verdict import subtracted, times_psi, written
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
@@ -600,6 +601,13 @@ class Proof:
             positive=following is None,
             following=following,
         )
+
+    @property
+    def formula(self) -> str | None:
+        """Psi in the fields of a state; None where :func:`potential_text` has no words for it."""
+        if isinstance(self.potential, QuadraticPotential):
+            return str(self.potential)
+        return potential_text(self.potential, self.weights, self.method, self.functions)
 
     @property
     def exact_weights(self) -> tuple[Rational, ...]:
