@@ -88,8 +88,8 @@ def soundness(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[V
     """
     is_exact = is_convex(experiment) and experiment.problem.noise is None
     convex = experiment.method.needs.strongly_convex
-    alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
-    checks = [c for c in _CONDUCT if not alone or c not in (begins_as_written, accounts, unsent)]
+    unneeded = (begins_as_written, accounts, unsent) if card.on_one_machine else ()
+    checks = [c for c in _CONDUCT if c not in unneeded]
     if is_exact and convex:
         checks += [
             untold,
