@@ -154,6 +154,8 @@ class Card:
         clients decide when to evaluate one. For other methods it is counted.
     identities : tuple of Identity
         Parameters at which it is the same as another method.
+    unstated : str
+        A published theorem that is not among the theorems, and why.
     roles : mapping
         Kinds of parameters; parameters without a role are free real numbers.
     threshold : str
@@ -189,6 +191,7 @@ class Card:
     identities: tuple[Identity, ...] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
     threshold: str = ""
+    unstated: str = ""
     cut: Callable[[Method], tuple[Method, Potential] | None] = _not_cut
     contraction: Callable[[Any, Problem], float] | None = None
     colour: str = "#444444"
@@ -235,10 +238,11 @@ class Card:
     def without_rules(self, values: Iterable[str] = ()) -> Refusal:
         """Return why a method without rules has none, and what to write beside some values."""
         missing = ", ".join(name for name in self.needed if name not in values) or "each"
+        why = self.unstated or "no theorem of it gives all of them"
         return Refusal(
-            f"{self.name} has no rules for its parameters, as no theorem of it gives all of them; "
-            f"give {missing} with --set, a method with its parameters, or in a comparison "
-            f"{self.name}[{','.join(f'{name}=...' for name in self.needed)}]"
+            f"{self.name} has no rules for its parameters, as {why}; give {missing} with --set, "
+            f"a method with its parameters, or in a comparison {self.name}["
+            f"{','.join(f'{name}=...' for name in self.needed)}]"
         )
 
     @property

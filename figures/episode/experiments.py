@@ -166,8 +166,9 @@ def complexity_tables(
         f"Complexities, as orders without constants, at\n{setting}",
         f"\nEPISODE, Table 1, N = {n}",
         _complexity(episode_table(c, L, n, I, epsilon)),
-        f"\nEPISODE++, talk, S = {S}",
-        _complexity(partial_participation_table(c, L, S, I, epsilon)),
+        f"\nEPISODE++, talk, N = {n}, S = {S}, up to logarithms\n"
+        "Theorem 1 of EPISODE++; constants not in the talk",
+        _complexity(partial_participation_table(c, L, n, S, I, epsilon)),
     ]
     return "\n".join(parts)
 

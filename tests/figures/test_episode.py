@@ -211,4 +211,5 @@ def test_the_complexity_tables_name_every_method():
     text = complexity_tables(CONSTANTS, 10.0)
     for method in ("Local SGD", "SCAFFOLD", "CELGC", "EPISODE ", "EPISODE++"):
         assert method in text
+    assert "Theorem 1 of EPISODE++; constants not in the talk" in text
     assert max(map(len, text.splitlines())) <= 80

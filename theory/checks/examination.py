@@ -414,6 +414,8 @@ def _along_a_run(card: Card, experiment: Experiment[Any]) -> tuple[tuple[Verdict
         checked += f"; what is about exact gradients does not apply: {', '.join(inapplicable)}"
     if not smoothness_is_known(experiment.problem):
         checked += "; its constants are not known, and no check of constants is made"
+    if card.unstated and not titles:
+        checked += f"; {card.unstated}"
     kind = "has stochastic gradients" if convex else "is not strongly convex"
     return verdicts, f"{experiment.problem.name} {kind}{checked}", bool(factors)
 
