@@ -113,6 +113,11 @@ class RelaxedConstants:
     mu: ClassVar[float] = 0.0
     """Strong convexity is not assumed."""
 
+    @property
+    def are_known(self) -> bool:
+        """Whether L0, L1, kappa and rho are numbers."""
+        return not math.isnan(self.L0 + self.L1 + self.kappa + self.rho)
+
 
 def smoothness_is_known(problem: "Problem") -> bool:
     """Whether the smoothness constants of a problem are known; those of a network are not."""

@@ -101,12 +101,7 @@ EXTENSIONS = {
         "theory.formulas.episode_round",
         *("theory.checks.standard", "figures.theory_results"),
         "figures.text.verdicts",
-        *(
-            "figures.pool",
-            "figures.workers",
-            "figures.places",
-            "solvers.runs.grid",
-        ),  # many jobs at once
+        *("figures.pool", "figures.workers", "figures.places"),  # many jobs at once
     ],
     "deep": ["data.deep", "figures.deep"],
     "estimator": ["certibit.estimator"],

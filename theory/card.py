@@ -129,34 +129,6 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True)
-class Tuning:
-    """A way to make a method from a step size and a threshold, which figures tune on a grid.
-
-    Attributes
-    ----------
-    name, label : str
-        Its name, and its label in figures.
-    make : callable
-        Makes the method from eta, tau (numbers or arrays (1, 1, R)), the number I of local steps
-        and the cohort size S, which a method on one machine does not use.
-    clips : bool
-        Whether it uses tau.
-    federated : bool
-        Whether its clients communicate.
-    colour, marker : str
-        How it is drawn.
-    """
-
-    name: str
-    label: str
-    make: Callable[[Any, Any, int, int | None], Method]
-    clips: bool = True
-    federated: bool = True
-    colour: str = "#444444"
-    marker: str = "+"
-
-
-@dataclass(frozen=True)
 class Card:
     """A method with its theory; every table, check, page and figure reads it.
 
@@ -182,10 +154,13 @@ class Card:
         clients decide when to evaluate one. For other methods it is counted.
     identities : tuple of Identity
         Parameters at which it is the same as another method.
+    unstated : str
+        A published theorem that is not among the theorems, and why.
     roles : mapping
         Kinds of parameters; parameters without a role are free real numbers.
-    tunings : tuple of Tuning
-        How figures make the method from a step size and a threshold, for methods without rules.
+    threshold : str
+        The parameter by which it clips: "gamma", the longest step; "beta" of normalised gradients,
+        whose steps are shorter than eta; "tau", the longest message.
     cut : callable
         Returns the same method with another boundary between steps, and a Lyapunov function for
         these, if a step as it is written cannot be certified; else None.
@@ -215,7 +190,8 @@ class Card:
     gradients: Callable[[Any], float] | None = None
     identities: tuple[Identity, ...] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
-    tunings: tuple[Tuning, ...] = ()
+    threshold: str = ""
+    unstated: str = ""
     cut: Callable[[Method], tuple[Method, Potential] | None] = _not_cut
     contraction: Callable[[Any, Problem], float] | None = None
     colour: str = "#444444"
@@ -254,14 +230,19 @@ class Card:
         """Whether its theorems, and so its rules, are about (L0, L1)-smooth functions."""
         return any(getattr(one, "measure", "") == "gradient_norm" for one in self.stated)
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The parameters without a default."""
+        return tuple(one.name for one in fields(self.method) if one.default is MISSING)
+
     def without_rules(self, values: Iterable[str] = ()) -> Refusal:
         """Return why a method without rules has none, and what to write beside some values."""
-        needed = [one.name for one in fields(self.method) if one.default is MISSING]
-        missing = ", ".join(name for name in needed if name not in values) or "each"
+        missing = ", ".join(name for name in self.needed if name not in values) or "each"
+        why = self.unstated or "no theorem of it gives all of them"
         return Refusal(
-            f"{self.name} has no rules for its parameters, as no theorem of it gives all of them; "
-            f"give {missing} with --set, a method with its parameters, or in a comparison "
-            f"{self.name}[{','.join(f'{name}=...' for name in needed)}]"
+            f"{self.name} has no rules for its parameters, as {why}; give {missing} with --set, "
+            f"a method with its parameters, or in a comparison {self.name}["
+            f"{','.join(f'{name}=...' for name in self.needed)}]"
         )
 
     @property
@@ -280,6 +261,33 @@ class Card:
         known = {parameter.name for parameter in fields(self.method)}
         names = (*self.step_sizes, *_STEP_SIZES)
         return next((name for name in names if name in known), None)
+
+    @property
+    def on_one_machine(self) -> bool:
+        """Whether it clips and nobody communicates."""
+        return bool(self.threshold) and "I" in self.roles and "S" not in self.roles
+
+    def steps(self, eta: Any, tau: Any) -> dict[str, Any]:
+        """Return the parameters of a step size eta and a threshold tau, numbers or arrays.
+
+        A method clips gradients longer than tau, or messages; others have a step size alone.
+
+        Raises
+        ------
+        Refusal
+            If the method has no step size.
+        """
+        if self.step_size is None:
+            raise Refusal(f"{self.name} has no step size; leave it out")
+        match self.threshold:
+            case "gamma":
+                return {self.step_size: eta, "gamma": tau * eta}
+            case "beta":
+                return {self.step_size: tau * eta, "beta": tau}
+            case "tau":
+                return {self.step_size: eta, "tau": tau}
+            case _:
+                return {self.step_size: eta}
 
     def about(self, *measures: str) -> tuple[Any, ...]:
         """Return the theorems with one of some measures: "potential" are those about a factor."""
@@ -316,10 +324,10 @@ class Card:
         if not self.rules:
             raise self.without_rules()
         if self.takes_relaxed == isinstance(setting.constants, Constants):
-            needed = "L0 and L1 of the problem" if self.takes_relaxed else "L_i of the clients"
+            taken = "L0 and L1 of the problem" if self.takes_relaxed else "L_i of the clients"
             raise Refusal(
-                f"the rules of {self.name} take the {needed}, which this problem does not state; "
-                "give each parameter yourself"
+                f"the rules of {self.name} take the {taken}, which this problem does not state; "
+                f"give {', '.join(self.needed)} with --set, or a method with its parameters"
             )
         if rule is None:
             rule = self.default_rule(setting)
@@ -383,11 +391,7 @@ class Card:
             If a value is missing and there is no rule, or the rule does not fit.
         """
         values = values or {}
-        missing = [
-            parameter.name
-            for parameter in fields(self.method)
-            if parameter.name not in values and parameter.default is MISSING
-        ]
+        missing = [name for name in self.needed if name not in values]
         stated = rule is None and not missing
         stated = stated and (self.takes_relaxed or not setting.strongly_convex)
         if self.rules and not stated:

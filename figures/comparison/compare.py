@@ -1,5 +1,6 @@
 """Comparison of methods on a problem by their cost to given accuracies."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +17,14 @@ from certibit.data.problem import Problem
 from certibit.data.problems.selector import problem as problem_named
 from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Contestant, Entry, contestants
+from certibit.figures.comparison.tuned_steps import Jobs, TunedSteps, tuned
 from certibit.figures.curve_records import figure_record, panel_record
 from certibit.figures.looks import distinct_looks
 from certibit.solvers.network import Network, network_named
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import Progress, simulate
+from certibit.solvers.runs.grid import StepGrid
 from certibit.solvers.runs.trace import MEASURES, Trace, require_measure
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob
@@ -52,6 +55,7 @@ def compare(
     progress: Progress | None = None,
     processes: Any = None,
     named: Named | None = None,
+    tune: StepGrid | str | None = None,
 ) -> Comparison:
     """Run methods on a problem and compare their costs to reach an accuracy.
 
@@ -84,10 +88,15 @@ def compare(
     processes : int or Place, optional
         How many methods are run at once on this machine, or a cluster; then with a store, and
         ``progress`` is not called. By default one after the other in this process.
-
     named : tuple, optional
         How :func:`certibit.problem` makes the problem: its selector, and pairs of options. Other
         processes then read the data themselves; without it, each curve takes the problem along.
+    tune : StepGrid or str, optional
+        A grid of step sizes and thresholds, such as ``"eta=0.1,0.01:tau=5,10"``. Every method runs
+        with every pair, with the same seeds and the same limits of bits, rounds or gradients, and
+        takes part with its best pair: that with the fewest bits to the finest target in the median
+        run, or that which is nearest to the target if none gets there. A method without threshold
+        has a step size alone. The pair is the best of these seeds; others may have another one.
 
     Returns
     -------
@@ -97,7 +106,8 @@ def compare(
     Raises
     ------
     Refusal
-        If a method, the problem, a compressor and the settings do not fit each other.
+        If a method, the problem, a compressor and the settings do not fit each other, or if steps
+        are tuned without a limit.
 
     Warns
     -----
@@ -125,27 +135,38 @@ def compare(
         )
     targets = _targets(target, problem, measure)
     until = (budget or Budget()).aimed(targets[-1], measure)
-    taking_part = contestants(problem, methods)
     on = network_named(network) if isinstance(network, str) else network
-    options: dict[str, Any] = {"seeds": seeds, "budget": until}
-    options["record"] = Record(accuracies=targets)
+    options: dict[str, Any] = {"budget": until, "record": Record(accuracies=targets)}
+
+    def run(jobs: Jobs, first: float = 0.0, share: float = 1.0) -> list[Trace]:
+        if processes is not None:
+            return _at_once(jobs, store, options, processes, named)
+        finish, found = simulate if store is None else store.trace, []
+        for place, (one, some) in enumerate(jobs):
+            here, part = first + share * place / len(jobs), share / len(jobs)
+            tell = progress and _part(progress, here, part)
+            found.append(finish(one.experiment, seeds=some, progress=tell, **options))
+        return found
+
+    own = range(seeds) if isinstance(seeds, int) else seeds
+    steps = StepGrid.of(tune) if isinstance(tune, str) else tune
+    best: tuple[TunedSteps, ...] = ()
+    if steps is None:
+        taking_part, first = contestants(problem, methods), 0.0
+    else:
+        if until.bits is until.rounds is until.gradients is None:
+            raise Refusal("tuning is at equal cost; give a limit of rounds, gradients or bits")
+        first = 0.5
+        taking_part = contestants(problem, methods, (steps.etas[0], (*steps.taus, math.inf)[0]))
+        taking_part, best = tuned(
+            taking_part, steps, own, targets[-1], lambda jobs: run(jobs, share=first)
+        )
     for contestant in taking_part:
         require_theorem(contestant.card, contestant.experiment, strict=strict)
-    if processes is not None:
-        traces = _at_once(taking_part, store, options, processes, named)
-    else:
-        finish = simulate if store is None else store.trace
-        traces = [
-            finish(
-                contestant.experiment,
-                progress=progress and _part(progress, place, len(taking_part)),
-                **options,
-            )
-            for place, contestant in enumerate(taking_part)
-        ]
+    traces = run([(one, seeds) for one in taking_part], first, 1.0 - first)
     if on is not None:
         traces = [trace.timed(on) for trace in traces]
-    return Comparison(problem, taking_part, tuple(traces), targets, on)
+    return Comparison(problem, taking_part, tuple(traces), targets, on, steps, best)
 
 
 @dataclass(frozen=True)
@@ -193,7 +214,7 @@ def _read(named: Named) -> Problem:
 
 
 def _at_once(
-    taking_part: Sequence[Contestant],
+    taking_part: Jobs,
     store: Store | None,
     options: dict[str, Any],
     processes: Any,
@@ -207,13 +228,16 @@ def _at_once(
             f"{'figures/pool' if pool is None else 'a store'}; "
             "give store=, or leave processes out"
         )
-    jobs = [ContestantRun(contestant, store, options, named) for contestant in taking_part]
+    jobs = [
+        ContestantRun(contestant, store, options | {"seeds": seeds}, named)
+        for contestant, seeds in taking_part
+    ]
     return [trace for _, trace in sorted(pool.traces(jobs, processes), key=itemgetter(0))]
 
 
-def _part(progress: Progress, place: int, parts: int) -> Progress:
-    """Return what tells the progress of one of several parts as that of the whole."""
-    return lambda fraction: progress((place + fraction) / parts)
+def _part(progress: Progress, first: float, share: float) -> Progress:
+    """Return what tells the progress of a share of the whole as that of the whole."""
+    return lambda fraction: progress(first + share * fraction)
 
 
 def _targets(target: float | Sequence[float], problem: Problem, measure: str) -> tuple[float, ...]:

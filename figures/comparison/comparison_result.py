@@ -17,6 +17,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Problem, RelaxedConstants
 from certibit.data.terminal import paragraph, table, text_columns
 from certibit.figures.comparison.contestants import Contestant
+from certibit.figures.comparison.tuned_steps import TunedSteps
 from certibit.figures.costs import (
     QUANTITIES,
     Spread,
@@ -31,6 +32,7 @@ from certibit.figures.costs import (
 from certibit.figures.looks import distinct_looks
 from certibit.figures.text.tables import accuracy_name, json_number, short_cost
 from certibit.solvers.network import Network
+from certibit.solvers.runs.grid import StepGrid
 from certibit.solvers.runs.trace import MEASURES, SECONDS, Trace
 from certibit.solvers.total_bits import total_text
 
@@ -59,6 +61,10 @@ class Comparison:
         Accuracies in the measure of the runs, f - f* or |grad f|^2, the finest last.
     network : Network or None
         The network for modelled seconds.
+    steps : StepGrid or None
+        The grid that step sizes and thresholds are the best of, if they are tuned.
+    tuned : tuple of TunedSteps
+        The best of every contestant.
 
     Examples
     --------
@@ -76,6 +82,8 @@ class Comparison:
     traces: tuple[Trace, ...]
     targets: tuple[float, ...]
     network: Network | None = None
+    steps: StepGrid | None = None
+    tuned: tuple[TunedSteps, ...] = ()
 
     def costs(
         self, by: str = "bits", target: float | None = None, downlink: float = 0.0
@@ -146,7 +154,7 @@ class Comparison:
             _ranking_text(self._pairs, target, downlink, self.network) for target in self.targets
         ]
         heading = paragraph(self._heading, hanging="  ")
-        return "\n\n".join([heading, *blocks])
+        return "\n\n".join([heading, *self._tuning, *blocks])
 
     def __str__(self) -> str:
         return self.table()
@@ -177,6 +185,7 @@ class Comparison:
                         key: json_number(value) for key, value in asdict(contestant.method).items()
                     },
                     "compressor": contestant.compressor.name,
+                    "tuned": tuned,
                     "ending": list(trace.ending),
                     "costs": {
                         accuracy_name(target): {
@@ -186,7 +195,7 @@ class Comparison:
                         for target in self.targets
                     },
                 }
-                for contestant, trace in self._pairs
+                for (contestant, trace), tuned in zip(self._pairs, self._steps, strict=True)
             ],
         }
 
@@ -295,6 +304,27 @@ class Comparison:
     def _heading(self) -> str:
         modelled = f"; seconds are modelled on {self.network}" if self.network else ""
         return f"{self.made}; {self._over}{modelled}"
+
+    @property
+    def _tuning(self) -> list[str]:
+        """How steps were tuned, and the best of every contestant, in one block if they were."""
+        if self.steps is None:
+            return []
+        told = paragraph(
+            f"steps of the best pair of {self.steps.described}, tuned with the same limits and the "
+            f"same seeds for every method",
+            hanging="  ",
+        )
+        each = zip(self.contestants, self.tuned, strict=True)
+        lines = [paragraph(f"{one.name}: {pair.described}", hanging="  ") for one, pair in each]
+        return ["\n".join([told, *lines])]
+
+    @property
+    def _steps(self) -> list[dict[str, Any] | None]:
+        found: list[dict[str, Any] | None] = [
+            {"eta": one.eta, "tau": json_number(one.tau), "edges": one.edges} for one in self.tuned
+        ]
+        return found or [None] * len(self.contestants)
 
     @property
     def _quantities(self) -> tuple[str, ...]:

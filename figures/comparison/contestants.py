@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 from certibit.data.errors import Refusal
@@ -81,8 +81,13 @@ def _contestant_again(
     return Contestant(card or card_of(experiment.method), experiment, variant)
 
 
-def contestants(problem: Problem, entries: Sequence[Entry]) -> tuple[Contestant, ...]:
+def contestants(
+    problem: Problem, entries: Sequence[Entry], steps: tuple[float, float] | None = None
+) -> tuple[Contestant, ...]:
     """Return the contestants, fitted to a problem, with distinct names.
+
+    ``steps`` are the step size and the threshold of those whose name gives none, if these are to
+    be tuned.
 
     A name is ``METHOD``, ``METHOD[RULE]`` or ``METHOD[NAME=VALUE,...]``, each also followed by
     ``+COMPRESSOR``; a method is one of the catalogue or ``path/to/method.py``.
@@ -97,10 +102,10 @@ def contestants(problem: Problem, entries: Sequence[Entry]) -> tuple[Contestant,
             f"{entries!r} is nothing to compare; give a list of methods, such as "
             '["gd", ("locodl", "rand-k:2")]'
         )
-    return _told_apart([_contestant(problem, entry) for entry in entries])
+    return _told_apart([_contestant(problem, entry, steps) for entry in entries])
 
 
-def _contestant(problem: Problem, entry: Entry) -> Contestant:
+def _contestant(problem: Problem, entry: Entry, steps: tuple[float, float] | None) -> Contestant:
     match entry:
         case (str() | Method() as given, sent):
             chosen = compressor(sent) if isinstance(sent, str) else sent
@@ -120,10 +125,12 @@ def _contestant(problem: Problem, entry: Entry) -> Contestant:
                 "give each parameter one value, and each set of parameters as a contestant"
             )
         return Contestant(card_of(given), Experiment.of(given, problem, chosen))
-    return _named(problem, given, chosen)
+    return _named(problem, given, chosen, steps)
 
 
-def _named(problem: Problem, name: str, sent: Compressor | None) -> Contestant:
+def _named(
+    problem: Problem, name: str, sent: Compressor | None, steps: tuple[float, float] | None
+) -> Contestant:
     """Return a contestant by its name; the compressor stands in the name or beside it."""
     parts = _NAME.fullmatch(name)
     if parts is None:
@@ -140,8 +147,12 @@ def _named(problem: Problem, name: str, sent: Compressor | None) -> Contestant:
     rules = [word for word in words if "=" not in word]
     if len(rules) > 1:
         raise Refusal(f"{name!r} names {len(rules)} rules, {' and '.join(rules)}; give one")
-    needed = [field.name for field in fields(card.method) if field.default is MISSING]
-    if not card.rules and set(needed) - set(values):
+    if steps is not None:
+        tuned = card.steps(*steps)
+        if twice := ", ".join(set(tuned) & set(values)):
+            raise Refusal(f"{name!r} gives {twice}, which is tuned; leave it out")
+        values |= tuned
+    if not card.rules and set(card.needed) - set(values):
         raise card.without_rules(values)
     setting = Setting.of(card.method, problem, sent)
     method = card.with_values(setting, next(iter(rules), None), values)

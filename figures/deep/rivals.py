@@ -45,7 +45,7 @@ class _Rival:
 RIVALS: dict[str, _Rival] = {
     name: _Rival(
         tuning.label, tuning.make, tuning.clips,
-        colour=tuning.colour, marker=tuning.marker, line="-" if tuning.clips else "--",
+        colour=tuning.card.colour, marker=tuning.card.marker, line="-" if tuning.clips else "--",
     )
     for name, tuning in TUNINGS.items()
     if tuning.federated

@@ -25,8 +25,8 @@ def tuning_look(name: str) -> dict[str, Any]:
     tuning = TUNINGS[name]
     line: Any = "-" if tuning.clips else DASHED
     return {
-        "color": tuning.colour,
-        "marker": tuning.marker,
+        "color": tuning.card.colour,
+        "marker": tuning.card.marker,
         "linestyle": line if tuning.federated else DOTTED,
     }
 
@@ -174,7 +174,11 @@ def against_promise(runs: Sequence[Slope], folder: Path) -> list[Path]:
     lines = []
     for run, line in zip(runs, ("-", DASHED), strict=True):
         x, sigma = run.rounds[1:], f"$\\sigma$ = {run.sigma:g}"
-        measured = {"color": TUNINGS["episode"].colour, "ls": line, "label": f"EPISODE, {sigma}"}
+        measured = {
+            "color": TUNINGS["episode"].card.colour,
+            "ls": line,
+            "label": f"EPISODE, {sigma}",
+        }
         promised = {"color": "0.45", "lw": 0.9, "ls": line, "label": f"promised, {sigma}"}
         lines += [Line(x, run.running[1:], measured), Line(x, run.promised[1:], promised)]
     plot = Plot(

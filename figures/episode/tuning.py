@@ -1,6 +1,6 @@
 """Tuning of many methods on one problem over a grid of step sizes and thresholds."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +12,67 @@ from certibit.data.relaxed.families import crossed_cosh, tilted_wells
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.figures.places.delivery import Place
 from certibit.figures.pool import traces
+from certibit.solvers.clipping import UNCLIPPED
+from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.runs.grid import Grid
+from certibit.solvers.runs.grid import Grid, StepGrid
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob
-from certibit.theory.card import Tuning
-from certibit.theory.catalogue.catalogue import CARDS
+from certibit.theory.card import Card
+from certibit.theory.catalogue.catalogue import CLIPPING
 
-TUNINGS: dict[str, Tuning] = {
-    tuning.name: tuning
-    for tuning in sorted(
-        (tuning for card in CARDS.values() for tuning in card.tunings),
-        key=lambda tuning: (not tuning.federated, not tuning.clips),
-    )
+_PLAIN = {
+    "episode": ("episode-unclipped", "EPISODE (unclipped)"),
+    "celgc": ("fedavg", "FedAvg"),
+    "clipped-scaffold": ("scaffold", "SCAFFOLD"),
 }
+"""Names and labels of methods without their clipping."""
+_MEMORY = {"momentum-clipping": {"beta": 0.9}}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A method that is tuned, with or without its clipping.
+
+    Attributes
+    ----------
+    card : Card
+        Of the method, whose colour and marker it is drawn with.
+    label : str
+        Its label in figures.
+    clips : bool
+        Whether it uses a threshold.
+    """
+
+    card: Card
+    label: str
+    clips: bool = True
+
+    @property
+    def federated(self) -> bool:
+        """Whether its clients communicate."""
+        return not self.card.on_one_machine
+
+    def make(self, eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
+        """Make it with eta and tau, numbers or (1, 1, R), I local steps and cohorts of S."""
+        values = self.card.steps(eta, tau) | _MEMORY.get(self.card.name, {}) | {"I": I}
+        values |= {} if self.clips else {"gamma": UNCLIPPED}
+        return self.card.method(**values | ({"S": S} if self.federated else {}))
+
+
+def _tunings() -> Iterator[tuple[str, Tuning]]:
+    for name, card in CLIPPING.items():
+        if "I" in card.roles:
+            yield name, Tuning(card, card.label)
+        if name in _PLAIN:
+            plain, label = _PLAIN[name]
+            yield plain, Tuning(card, label, clips=False)
+
+
+TUNINGS: dict[str, Tuning] = dict(
+    sorted(_tunings(), key=lambda pair: (not pair[1].federated, not pair[1].clips))
+)
 """By name: federated and clipped, federated and not clipped, on one machine."""
 
 
@@ -79,8 +125,8 @@ class Contest:
         The symbol of the parameter that the problems differ in.
     values : tuple of float
         Its values.
-    etas, taus : tuple of float
-        Step sizes and thresholds of the grid.
+    steps : StepGrid
+        Step sizes and thresholds.
     rounds : int
         Length of every run.
     tuning : int
@@ -94,8 +140,7 @@ class Contest:
     problem: str
     axis: str
     values: tuple[float, ...]
-    etas: tuple[float, ...]
-    taus: tuple[float, ...]
+    steps: StepGrid
     rounds: int
     tuning: int
     accuracy: float
@@ -103,8 +148,7 @@ class Contest:
 
     def grid(self, method: str, seeds: int) -> Grid:
         """Return the batch of runs of a method; its shape is (values, etas, taus, seeds)."""
-        taus = self.taus if TUNINGS[method].clips else (np.inf,)
-        return Grid({self.axis: self.values, "eta": self.etas, "tau": taus}, seeds)
+        return self.steps.runs(TUNINGS[method].clips, seeds, **{self.axis: self.values})
 
 
 @dataclass(frozen=True)
@@ -211,11 +255,11 @@ def best_of_grid(job: Entrant, trace: Trace) -> list[Best]:
     score = np.median(np.log(np.maximum(gap[early], 1e-300)).mean(axis=0), axis=-1)
     best = []
     for place in range(len(contest.values)):
-        eta, tau = map(int, np.unravel_index(np.argmin(score[place]), score[place].shape))
+        eta, tau = contest.steps.best(score[place])
         some: Any = (slice(None), place, eta, tau)
         best.append(
             Best(
-                contest.etas[eta],
+                contest.steps.etas[eta],
                 taus[tau],
                 rounds,
                 gap[some],

@@ -44,7 +44,7 @@ REFUSALS = {
     f"run {MODEL} gd --until-gradient -1": "a budget of -1 squared_gradient is not",
     f"{BREAST} gdd": "'gdd' is unknown; did you mean gd",
     f"{BREAST} episod": "'episod' is unknown; did you mean episode",
-    f"{BREAST} celgc": "rules for its parameters; give eta, gamma with --set",
+    f"{BREAST} celgc": "does not state; give eta, gamma with --set",
     f"{BREAST} celgc --set eta=1 --set gamma=-1": "gamma = -1 of",
     f"{BREAST} gd --set gamma=0": "gamma = 0 of gd; give a number above",
     f"run {MODEL} agd": f"agd needs a strongly convex problem and {MODEL}",

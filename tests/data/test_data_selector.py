@@ -117,12 +117,9 @@ def test_relaxed_problems_are_those_of_python():
     found = problem("exponentials:X=3@6")
     np.testing.assert_array_equal(found.x_0, start)
     np.testing.assert_array_equal(found.b[:2, :, 0], [[3, 0, 0], [-3, 0, 0]])
-    quartics = Quartics.of(H=4)
-    assert (
-        replace(problem("quartics:H=4@2"), name=quartics.name).fingerprint == quartics.fingerprint
-    )
     _, bias, slope = hard_instances(10.0, 1000.0, 4.0)
-    for selector, own in (("hard-bias:M=10@3", bias), ("hard-slope:Delta=1000,eps=4@3", slope)):
+    named = "quartics:H=4@2", "hard-bias:M=10@3", "hard-slope:Delta=1000,eps=4@3"
+    for selector, own in zip(named, (Quartics.of(H=4), bias, slope), strict=True):
         assert replace(problem(selector), name=own.name).fingerprint == own.fingerprint
 
 

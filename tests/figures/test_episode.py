@@ -41,12 +41,18 @@ from certibit.figures.episode.tuning import (
     settling_round,
 )
 from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED, claim_outcome, verdicts_text
-from certibit.solvers.runs.grid import Grid
+from certibit.solvers.runs.grid import Grid, StepGrid
 from certibit.solvers.runs.trace import COLUMNS, Trace
 from certibit.theory.cards.episode import MAIN
 
 SMALL = Contest(
-    "quartics", "H", (1.0, 8.0), (0.1, 0.01), (5.0, 15.0), rounds=12, tuning=12, accuracy=0.1
+    "quartics",
+    "H",
+    (1.0, 8.0),
+    StepGrid((0.1, 0.01), (5.0, 15.0)),
+    rounds=12,
+    tuning=12,
+    accuracy=0.1,
 )
 
 
@@ -87,9 +93,9 @@ def test_the_tuned_pair_is_the_best_of_the_grid(small, tmp_path):
     for place, H in enumerate(SMALL.values):
         best = small["celgc"][place]
         scores = {}
-        for eta in SMALL.etas:
-            for tau in SMALL.taus:
-                one = replace(SMALL, values=(H,), etas=(eta,), taus=(tau,))
+        for eta in SMALL.steps.etas:
+            for tau in SMALL.steps.taus:
+                one = replace(SMALL, values=(H,), steps=StepGrid((eta,), (tau,)))
                 job = Entrant(one, "celgc", 3, Store(tmp_path))
                 gap = best_of_grid(job, job.trace())[0].gap
                 scores[eta, tau] = np.median(np.log(np.maximum(gap[1:], 1e-300)).mean(axis=0))
@@ -205,4 +211,5 @@ def test_the_complexity_tables_name_every_method():
     text = complexity_tables(CONSTANTS, 10.0)
     for method in ("Local SGD", "SCAFFOLD", "CELGC", "EPISODE ", "EPISODE++"):
         assert method in text
+    assert "Theorem 1 of EPISODE++; constants not in the talk" in text
     assert max(map(len, text.splitlines())) <= 80

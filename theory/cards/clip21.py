@@ -148,6 +148,7 @@ CARD = Card(
     contraction=contraction_from_start,
     identities=(lambda c, n: (Clip21(0.9 / c.L, float("inf")), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "tau": Role.CONSTANT},
+    threshold="tau",
     colour="#AA4499",
     marker="P",
 )

@@ -1,7 +1,7 @@
 """Clipped minibatch SGD: its card; its lower bound is in the tables of clipping."""
 
 from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
-from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.card import Card, Role
 from certibit.theory.cards.clipped_sgd import ClippedGD
 
 CARD = Card(
@@ -10,15 +10,7 @@ CARD = Card(
     theorems=(ClippedGD(),),
     rules={"ours": ClippedGD().rule(ClippedMinibatchSGD)},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
-    tunings=(
-        Tuning(
-            "clipped-minibatch-sgd",
-            "clipped minibatch SGD",
-            lambda eta, tau, I, S: ClippedMinibatchSGD(eta, tau * eta, I, S),
-            colour="#CC79A7",
-            marker="P",
-        ),
-    ),
+    threshold="gamma",
     colour="#CC79A7",
     marker="P",
 )

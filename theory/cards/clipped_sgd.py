@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from certibit.data.errors import Refusal
 from certibit.solvers.method import participants
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
-from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.card import Card, Role
 from certibit.theory.formulas.episode_round import Relaxed, factor_A, factor_B
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, NormPromise, NormTheorem
@@ -101,16 +101,7 @@ CARD = Card(
     theorems=(ClippedGD(),),
     rules={"ours": ClippedGD().rule(ClippedSGD)},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
-    tunings=(
-        Tuning(
-            "clipped-sgd",
-            "clipped SGD",
-            lambda eta, tau, I, S: ClippedSGD(eta, tau * eta, I),
-            federated=False,
-            colour="#777777",
-            marker="X",
-        ),
-    ),
+    threshold="gamma",
     colour="#777777",
     marker="X",
 )

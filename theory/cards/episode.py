@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from certibit.data.errors import Refusal
-from certibit.solvers.clipping import UNCLIPPED
 from certibit.solvers.method import participants
 from certibit.solvers.methods.episode import EPISODE
-from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.card import Card, Role
 from certibit.theory.cards.clipped_sgd import relaxed
 from certibit.theory.formulas.episode_round import Relaxed, factor_A, factor_B
 from certibit.theory.setting import Setting
@@ -226,23 +225,7 @@ CARD = Card(
     theorems=(GENERAL,),
     rules={"ours": _general, "published": _published},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
-    tunings=(
-        Tuning(
-            "episode",
-            "EPISODE",
-            lambda eta, tau, I, S: EPISODE(eta, tau * eta, I, S),
-            colour="#D55E00",
-            marker="o",
-        ),
-        Tuning(
-            "episode-unclipped",
-            "EPISODE (unclipped)",
-            lambda eta, tau, I, S: EPISODE(eta, UNCLIPPED, I, S),
-            clips=False,
-            colour="#D55E00",
-            marker="o",
-        ),
-    ),
+    threshold="gamma",
     colour="#D55E00",
     marker="o",
 )

@@ -1,7 +1,7 @@
 """Normalised gradient descent: its card."""
 
 from certibit.solvers.methods.normalised_gd import NormalisedGD
-from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.card import Card, Role
 from certibit.theory.cards.clipped_sgd import ClippedGD
 
 CARD = Card(
@@ -10,16 +10,7 @@ CARD = Card(
     theorems=(ClippedGD(c=0.25),),
     rules={"ours": ClippedGD().rule(lambda eta, gamma, I: NormalisedGD(gamma, gamma / eta, I))},
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
-    tunings=(
-        Tuning(
-            "normalised-gd",
-            "normalised SGD",
-            lambda eta, tau, I, S: NormalisedGD(eta * tau, tau, I),
-            federated=False,
-            colour="#56B4E9",
-            marker="<",
-        ),
-    ),
+    threshold="beta",
     colour="#56B4E9",
     marker="<",
 )

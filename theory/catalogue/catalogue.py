@@ -181,7 +181,7 @@ METHODS = Catalogue(
 """The methods for all strongly convex problems by name, with exact gradients."""
 
 CLIPPING = Catalogue(lambda card: not card.method.needs.strongly_convex)
-"""The methods for (L0, L1)-smooth problems by name; their parameters must be given."""
+"""The methods for (L0, L1)-smooth problems by name."""
 
 
 def card_named(name: str) -> Card:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.data.problem import Constants, Problem, is_strongly_convex, smoothness_is_known
+from certibit.data.problem import Constants, Problem, RelaxedConstants, is_strongly_convex
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.compressors.base import Compressor
@@ -205,11 +205,12 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     method = experiment.method
     require_positive(method, *card.step_sizes)
     theorems: Sequence[Theorem] = ()
+    constants = experiment.problem.constants
     if is_convex(experiment):
         theorems = card.about("potential") or card.about("gap") or card.about("squared_gradient")
-    elif isinstance(experiment.problem.constants, Constants):
+    elif isinstance(constants, Constants):
         theorems = card.about("squared_gradient")
-    elif smoothness_is_known(experiment.problem):
+    elif isinstance(constants, RelaxedConstants) and constants.are_known:
         theorems = card.about("gradient_norm")
     broken = []
     if theorems:

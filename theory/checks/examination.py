@@ -88,8 +88,8 @@ def soundness(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[V
     """
     is_exact = is_convex(experiment) and experiment.problem.noise is None
     convex = experiment.method.needs.strongly_convex
-    alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
-    checks = [c for c in _CONDUCT if not alone or c not in (begins_as_written, accounts, unsent)]
+    unneeded = (begins_as_written, accounts, unsent) if card.on_one_machine else ()
+    checks = [c for c in _CONDUCT if c not in unneeded]
     if is_exact and convex:
         checks += [
             untold,
@@ -414,6 +414,8 @@ def _along_a_run(card: Card, experiment: Experiment[Any]) -> tuple[tuple[Verdict
         checked += f"; what is about exact gradients does not apply: {', '.join(inapplicable)}"
     if not smoothness_is_known(experiment.problem):
         checked += "; its constants are not known, and no check of constants is made"
+    if card.unstated and not titles:
+        checked += f"; {card.unstated}"
     kind = "has stochastic gradients" if convex else "is not strongly convex"
     return verdicts, f"{experiment.problem.name} {kind}{checked}", bool(factors)
 

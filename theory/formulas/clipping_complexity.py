@@ -84,31 +84,34 @@ def episode_table(
 
 
 def partial_participation_table(
-    c: Relaxed,
-    L: float,
-    S: int,
-    I: int,
-    epsilon: float,
+    c: Relaxed, L: float, N: int, S: int, I: int, epsilon: float
 ) -> tuple[ComplexityRow, ...]:
-    """Evaluate the rows of the EPISODE++ slides, S clients per round, up to logarithms.
+    """Evaluate the rows of the EPISODE++ slides, S of N clients per round, up to logarithms.
 
-    The second term of EPISODE++ is the form that agrees with the slides' own largest I.
+    Local SGD, CELGC and EPISODE are those of Table 1 of the EPISODE paper; the slides have no Delta
+    in T_min of Local SGD, and N below the last term of its R. The largest I of SCAFFOLD has S, as
+    its R has, where the slides have N. The second term of EPISODE++, their Theorem 1, is the form
+    that agrees with the slides' own largest I; its constants are not in the talk.
     """
+    full = {row.method: row for row in episode_table(c, L, N, I, epsilon)}
     Delta, sigma, e = c.Delta, c.sigma, epsilon
     stale = (c.L0 + c.L1 * (c.kappa + c.rho * sigma)) * (sigma + _over(c.L0, c.L1 * c.rho))
     scaffold = Delta * L * sigma**2 / (S * e**4)
     plus = Delta * c.L0 * sigma**2 / (S * e**4)
     return (
+        full["Local SGD"],
         ComplexityRow(
             "SCAFFOLD",
-            "L-smooth",
+            "S of N, heterogeneous, L-smooth",
             scaffold / I + Delta * L / e**2,
             scaffold,
             sigma**2 / (S * e**2),
         ),
+        full["CELGC"],
+        full["EPISODE"],
         ComplexityRow(
             "EPISODE++",
-            "(L0, L1)-smooth",
+            "S of N, heterogeneous, (L0, L1)-smooth",
             plus / I + Delta * stale / e**3,
             plus,
             _over(c.L0 * sigma**2, stale * S * e),

@@ -298,10 +298,10 @@ def parameters_of(
         If there is no such theorem, or no way to make the method from eta and a threshold.
     """
     found = published_step(card.method, functions, 1.0, 1.0, constants)
-    if found is None or not card.tunings or not math.isfinite(found.eta * found.gamma):
+    if found is None or not card.threshold or not math.isfinite(found.eta * found.gamma):
         equal = ", or kappa = 0 and rho = 1 if all f_i are equal" * issubclass(card.method, CELGC)
         raise Refusal(
             f"no theorem on {card.name} has parameters for {functions.described}; give each "
             f"yourself{equal}"
         )
-    return card.tunings[0].make(found.eta, found.gamma / found.eta, 1, None)
+    return card.method(**card.steps(found.eta, found.gamma / found.eta))

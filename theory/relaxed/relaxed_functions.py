@@ -82,7 +82,7 @@ class RelaxedFunctions:
             If the problem does not state L0, L1, kappa and rho.
         """
         c: Any = problem.constants
-        if not isinstance(c, RelaxedConstants) or math.isnan(c.L0 + c.kappa + c.rho):
+        if not (isinstance(c, RelaxedConstants) and c.are_known):
             raise Refusal(
                 f"{problem.name} does not state L0, L1, kappa and rho; give another problem, or "
                 "the constants of a class"

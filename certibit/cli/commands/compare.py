@@ -54,6 +54,7 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
             progress=progress,
             processes=processes,
             named=(chosen.problem, tuple(options.problem_options(chosen).items())),
+            tune=chosen.tune,
         )
     if chosen.json:
         print_json(found.summary(weight))
@@ -77,6 +78,9 @@ METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[ours]+natural,
 {options.DOWNLINK_WEIGHT}
 {options.network_options()}
 {options.STRICT}
+--tune GRID:text  run every method with every step size eta and threshold tau of a grid, such as
+    eta=0.1,0.01:tau=5,10 (eta alone for methods without threshold), all with the limits of runs,
+    and compare them at the best pair: the fewest bits to the finest accuracy
 --plot FILE:file  draw the comparison as .svg, .png or .pdf
 --latex FILE:file  write the table of the finest accuracy in LaTeX, for its package booktabs
 --report NAME  store the comparison under this name for certibit report

@@ -1,7 +1,7 @@
 """What a proof is about: a method, the class of functions and the potential, in words and read."""
 
 import argparse
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from certibit.cli.words.options import PARAMETERS, read_compressor
@@ -215,9 +215,8 @@ def _relaxed(chosen: argparse.Namespace, card: Card, made: Any) -> ProofSubject:
     known = (constants.kappa, constants.rho) if {"kappa", "rho"} & set(given) else ()
     smooth = (constants.L0, constants.L1)
     functions = module.RelaxedFunctions(*smooth, chosen.n or 1, constants.sigma, *known)
-    needed = [one.name for one in fields(card.method) if one.default is MISSING]
-    missing = [name for name in needed if name not in values]
-    if missing and (len(missing) < len(needed) or not card.tunings):
+    missing = [name for name in card.needed if name not in values]
+    if missing and (len(missing) < len(card.needed) or not card.threshold):
         raise Refusal(f"{card.name} has no value of {', '.join(missing)}; give each with --set")
     if missing:
         own = theory("relaxed.clipped_account").parameters_of(card, functions, constants)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
@@ -104,7 +104,7 @@ def _certified(card: Card, label: str) -> None:
         certify_clipped(published_method(card, relaxed), relaxed)
         return
     if card.name in CLIPPING:
-        some: Any = {f.name: 0.1 for f in fields(card.method) if f.default is MISSING}
+        some: Any = dict.fromkeys(card.needed, 0.1)
         method, strongly = card.method(**some), FunctionClass(N, 1.0, L, alpha=0.5)
         smooth = replace(strongly, mu=-L)
     else:

@@ -9,7 +9,7 @@ from certibit.figures.certified.classes.rule_tables import Row, tabulated
 from certibit.figures.text.tables import digits_text
 from certibit.solvers.method import Method
 from certibit.solvers.methods.clipped_sgd import ClippedSGD
-from certibit.theory.card import Card, Role
+from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CLIPPING
 from certibit.theory.relaxed.certify_clipped import certify_clipped
 from certibit.theory.relaxed.clipped_account import (
@@ -100,15 +100,7 @@ def published_method(
         or published_step(ClippedSGD, quiet, 1.0, 1.0)
     )
     assert found is not None, "that of clipped gradient descent holds for all L0 and L1"
-    return _made(card, found.eta, found.gamma / found.eta)
-
-
-def _made(card: Card, eta: float, tau: float) -> Method:
-    """Return the method with a step size and a threshold, which not every method has."""
-    if card.tunings:
-        return card.tunings[0].make(eta, tau, 1, None)
-    values = {name: eta if role is Role.STEP_SIZE else tau for name, role in card.roles.items()}
-    return card.method(**values)
+    return card.method(**card.steps(found.eta, found.gamma / found.eta))
 
 
 def relaxed_table() -> str:

@@ -73,10 +73,11 @@ def test_what_clipped_gd_gains_in_a_step():
     assert ClippedGD().decrease(0.5, 1.0, 4.0) == 1.0 * 4 / 2
 
 
-def test_clipped_sgd_is_tuned_by_its_step_and_threshold():
-    (tuning,) = CARDS["clipped-sgd"].tunings
-    method = tuning.make(0.5, 3.0, 8, 1)
-    assert (method.eta, method.gamma, method.I) == (0.5, 1.5, 8)
+def test_methods_are_tuned_by_their_step_and_threshold():
+    assert CARDS["clipped-sgd"].steps(0.5, 3.0) == {"eta": 0.5, "gamma": 1.5}
+    assert CARDS["normalised-gd"].steps(0.5, 3.0) == {"eta": 1.5, "beta": 3.0}
+    assert CARDS["clip21"].steps(0.5, 3.0) == {"gamma": 0.5, "tau": 3.0}
+    assert CARDS["gd"].steps(0.5, 3.0) == {"gamma": 0.5}
 
 
 def test_noise_enters_lemma_4_by_its_variance():

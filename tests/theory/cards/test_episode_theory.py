@@ -102,8 +102,14 @@ def test_tables():
     at = 10 * 2.0 / (4 * largest * 0.01**4)
     other = 10 * (2.0 + 1 * (1 + 1)) / 0.01**2 * (1 + 1 / 0.01)
     assert at == pytest.approx(other, rel=1e-12)
-    plus = partial_participation_table(c, L=2.0, S=2, I=1, epsilon=0.01)[1]
-    assert plus.rounds > plus.iterations
+    slides = partial_participation_table(c, L=2.0, N=4, S=2, I=1, epsilon=0.01)
+    talk = {row.method: row for row in slides}
+    assert list(talk) == ["Local SGD", "SCAFFOLD", "CELGC", "EPISODE", "EPISODE++"]
+    assert {name: row for name, row in talk.items() if table.get(name) == row} == {
+        name: table[name] for name in ("Local SGD", "CELGC", "EPISODE")
+    }
+    assert talk["EPISODE++"].rounds > talk["EPISODE++"].iterations
+    assert talk["EPISODE++"].iterations == 2 * talk["EPISODE"].iterations, "S = N/2"
 
 
 def test_clipped_sgd_on_one_machine_needs_a_fourth_power_of_the_accuracy():

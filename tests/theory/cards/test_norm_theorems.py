@@ -204,8 +204,9 @@ def test_rules_are_the_largest_steps_of_theorems(name, problem):
 def test_a_method_without_a_step_from_theory_is_refused(name):
     unknown = Setting.of(CARDS[name].method, PROBLEMS["tilted"])
     unknown = replace(unknown, constants=RelaxedConstants(1.0, 0.0, 1.0, 1.0))
-    with pytest.raises(Refusal, match=r"give eta(,| and) gamma"):
+    with pytest.raises(Refusal, match=r"give eta(,| and) gamma") as refusal:
         CARDS[name].at(unknown)
+    assert CARDS[name].unstated in str(refusal.value)
 
 
 def test_the_forms_differ_where_f_need_not_be_smooth():
