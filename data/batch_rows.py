@@ -7,7 +7,7 @@ them is faster depends on b and m: a pass over all rows serves all runs, and dra
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from array_api_compat import device
@@ -29,28 +29,8 @@ _NUMBERS = 1 << 22
 """Numbers of drawn rows that are copied at once, at most."""
 
 
-class Products(Protocol):
-    """Products with some rows of every client, perhaps others in each run."""
-
-    def forward(self, x: Array) -> Array:
-        """A_i x_i for all clients: (n, d, R), or (1, d, R) shared by all, to (n, ., R)."""
-
-    def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
-        """A_i' s_i + a x_i for all clients: (n, ., R) and a point, as for forward, to (n, d, R)."""
-
-
-class Blocks(Products, Protocol):
-    """The rows of all clients, n blocks (m, d)."""
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Clients, rows per client, features: (n, m, d)."""
-
-    def gathering_pays(self, b: int, runs: int) -> bool:
-        """Whether b rows of each client, others in each run, are cheaper alone than with masks."""
-
-    def gathered(self, places: Array) -> Products:
-        """Return the rows at places (n, b, R) among all n m rows, those of each run."""
+Blocks: TypeAlias = Any
+"""The rows of all clients, n blocks (m, d), as :mod:`certibit.data.problems.rows` stores them."""
 
 
 def gathering_pays(numbers: int, m: int, b: int, runs: int) -> bool:
@@ -137,10 +117,10 @@ class GatheredRows:
         return _among_all(self.drawn, self.shape[1])
 
     @cached_property
-    def _all(self) -> Products:
+    def _all(self) -> Blocks:
         return self.rows.gathered(self._places)
 
-    def _by_runs(self, product: Callable[[Products, Array], Array], y: Array) -> Array:
+    def _by_runs(self, product: Callable[[Blocks, Array], Array], y: Array) -> Array:
         """Return products with vectors of every client and run, (n, ., R) or (1, ., R)."""
         (n, _, d), (_, b, R) = self.shape, self.drawn.shape
         width = max(1, _NUMBERS // (n * b * d))

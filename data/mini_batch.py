@@ -13,7 +13,7 @@ Shulgin, Richtarik, arXiv:1901.09401, Section 3; Khaled, Richtarik, arXiv:2002.0
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, TypeAlias
 from weakref import finalize
 
 import numpy as np
@@ -21,10 +21,9 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, fetched, is_numpy
-from certibit.data.batch_rows import BatchRows, Blocks, rows_of_batch
+from certibit.data.batch_rows import BatchRows, rows_of_batch
 from certibit.data.errors import Refusal
 from certibit.data.noise import subsets
-from certibit.data.problem import Constants
 
 FLOYD = 16
 """Where m is at least this many times b^2, rows are drawn by Floyd's algorithm, from b numbers.
@@ -37,68 +36,15 @@ LEFT_OUT = 2.0
 """A number above all uniform ones: that of an empty row, which is never among the smallest."""
 
 
-class Rows(Blocks, Protocol):
-    """The rows a_is of all clients, n blocks (m, d)."""
+SumOfRows: TypeAlias = Any
+"""A problem whose f_i are sums over rows. Beside ``name`` and ``grad`` it has
 
-    @property
-    def squared_norms(self) -> Array:
-        """The |a_is|^2, (n, m, 1)."""
-
-    def steepness(self, weights: Array) -> float:
-        """Return the largest eigenvalue of the sum over all rows of weight a a'."""
-
-
-class Phi(Protocol):
-    """A loss of a prediction."""
-
-    @property
-    def smoothness(self) -> float:
-        """The largest |phi''|."""
-
-    @property
-    def steepness(self) -> float:
-        """The largest |phi'|, perhaps infinite."""
-
-    def require_bounded_below(self, b: Array) -> None:
-        """Refuse a loss that is negative somewhere for targets b."""
-
-
-class SumOfRows(Protocol):
-    """A problem whose f_i are sums over rows."""
-
-    @property
-    def name(self) -> str:
-        """The name of the problem."""
-
-    @property
-    def rows(self) -> Rows:
-        """The rows a_is."""
-
-    @property
-    def bare(self) -> Constants:
-        """The constants of the h_i."""
-
-    @property
-    def row_weights(self) -> Array:
-        """The w_is, (n, m, 1); 0 for empty rows."""
-
-    @property
-    def row_counts(self) -> Array:
-        """The m_i, (n, 1, 1)."""
-
-    @property
-    def row_loss(self) -> Phi:
-        """The loss phi of a row."""
-
-    def row_slopes(self, x: Array) -> Array:
-        """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
-
-    def of_batch(self, rows: BatchRows) -> "SumOfRows":
-        """Return the problem whose f_i are those of a mini-batch."""
-
-    def grad(self, x: Array) -> Array:
-        """Gradients of all f_i at points (n, d, R) or (1, d, R), as (n, d, R)."""
-
+* ``rows``, the a_is of all clients, n blocks (m, d): :mod:`certibit.data.problems.rows`;
+* ``row_weights``, the w_is, (n, m, 1), 0 for empty rows; ``row_counts``, the m_i, (n, 1, 1);
+* ``bare``, the constants of the h_i; ``row_loss``, phi: :class:`~certibit.Loss`;
+* ``row_slopes(x)``, w_is phi'(a_is' x; b_is) at (n, d, R) or (1, d, R), as (n, m, R);
+* ``of_batch(rows)``, the problem whose f_i are those of a mini-batch.
+"""
 
 _KEPT: dict[int, tuple["MiniBatch", SumOfRows, SumOfRows]] = {}
 """The batch of a problem that was last made of an array of uniform numbers that is still there."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -348,9 +347,9 @@ class NeuralProblem(NonconvexProblem):
         parts = [
             type(self).__qualname__,
             repr(self.model.module),
-            [_described(type(part).forward) for part in self.model.module.modules()],
+            [description(type(part).forward) for part in self.model.module.modules()],
             [[k, description(v.numpy())] for k, v in self.model.module.named_buffers()],
-            _described(self.model.loss),
+            description(self.model.loss),
             [
                 description(tensor.numpy())
                 for tensor in (self.inputs, self.labels, *(self.test or ()))
@@ -370,25 +369,6 @@ class NeuralProblem(NonconvexProblem):
 
     def __repr__(self) -> str:
         return f"NeuralProblem({self.name!r}, n={self.n}, d={self.d}, m={self.m})"
-
-
-def _described(function: Any) -> object:
-    """Return a function as JSON: its program, and what it encloses, of modules the name."""
-    if not isinstance(function, FunctionType):
-        return description(function)
-    held = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()]
-    held += [cell.cell_contents for cell in function.__closure__ or ()]
-    return [
-        function.__qualname__,
-        _program(function.__code__),
-        [each.__name__ if isinstance(each, ModuleType) else _described(each) for each in held],
-    ]
-
-
-def _program(code: CodeType) -> list[object]:
-    """Return a program and those inside it: operations, names and constants."""
-    parts = [_program(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return [code.co_code.hex(), code.co_names, parts]
 
 
 def _require_plain(torch: Any, module: TorchModule) -> None:

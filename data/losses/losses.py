@@ -32,14 +32,8 @@ class Logistic(Loss):
 
     name = "logistic"
     targets = "two classes"
-
-    @property
-    def smoothness(self) -> float:
-        return 0.25
-
-    @property
-    def steepness(self) -> float:
-        return 1.0
+    smoothness = 0.25
+    steepness = 1.0
 
     def value(self, z: Array, b: Array) -> Array:
         xp = array_namespace(z)
@@ -194,10 +188,7 @@ class LeastSquares(Loss):
     """
 
     name = "least-squares"
-
-    @property
-    def smoothness(self) -> float:
-        return 1.0
+    smoothness = 1.0
 
     def value(self, z: Array, b: Array) -> Array:
         return 0.5 * (z - b) ** 2
@@ -234,13 +225,10 @@ class Huber(Loss):
     delta: float = 1.0
 
     name = "huber"
+    smoothness = 1.0
 
     def __post_init__(self) -> None:
         require_positive_width("delta", self.delta, "huber:1")
-
-    @property
-    def smoothness(self) -> float:
-        return 1.0
 
     @property
     def steepness(self) -> float:
@@ -292,6 +280,7 @@ class SmoothedHinge(Loss):
 
     name = "smoothed-hinge"
     targets = "two classes"
+    steepness = 1.0
 
     def __post_init__(self) -> None:
         require_positive_width("gamma", self.gamma, "smoothed-hinge:0.5")
@@ -299,10 +288,6 @@ class SmoothedHinge(Loss):
     @property
     def smoothness(self) -> float:
         return 1.0 / self.gamma
-
-    @property
-    def steepness(self) -> float:
-        return 1.0
 
     def value(self, z: Array, b: Array) -> Array:
         lack = 1.0 - b * z
@@ -438,21 +423,15 @@ class Welsch(Loss):
     c: float = 1.0
 
     name = "welsch"
+    smoothness = 1.0
+    weak_convexity = 2 * math.exp(-1.5)
 
     def __post_init__(self) -> None:
         require_positive_width("c", self.c, "welsch:1")
 
     @property
-    def smoothness(self) -> float:
-        return 1.0
-
-    @property
     def steepness(self) -> float:
         return self.c * math.exp(-0.5) / math.sqrt(2)  # at (r/c)^2 = 1/2
-
-    @property
-    def weak_convexity(self) -> float:
-        return 2 * math.exp(-1.5)
 
     def value(self, z: Array, b: Array) -> Array:
         r = (z - b) / self.c
@@ -490,21 +469,15 @@ class Tukey(Loss):
     c: float = 4.685
 
     name = "tukey"
+    smoothness = 1.0
+    weak_convexity = 0.8
 
     def __post_init__(self) -> None:
         require_positive_width("c", self.c, "tukey:4.685")
 
     @property
-    def smoothness(self) -> float:
-        return 1.0
-
-    @property
     def steepness(self) -> float:
         return self.c * 16 / (25 * math.sqrt(5))  # at u = 1/5
-
-    @property
-    def weak_convexity(self) -> float:
-        return 0.8
 
     def value(self, z: Array, b: Array) -> Array:
         u = self._ratio(z, b)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from functools import cached_property, partial, singledispatch
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -139,6 +139,11 @@ def _(value: FunctionType, met: Met) -> list[Any]:
     text = hashlib.sha256(code.co_code + code.co_linetable).hexdigest()  # of the line and columns
     held = [value.__defaults__, value.__kwdefaults__, value.__closure__]
     return [name_of(value), code.co_firstlineno, text, *(_described(part, met) for part in held)]
+
+
+@_described.register(ModuleType)
+def _(value: ModuleType, met: Met) -> str:
+    return value.__name__
 
 
 @_described.register(CellType)

@@ -37,8 +37,8 @@ class Shape(ABC):
 
     @property
     def natural_L1(self) -> float:  # noqa: N802  (the paper's symbol)
-        """An L1 for which L0 is natural."""
-        return 1.0
+        """An L1 for which L0 is natural: |a| of a shape that has an a."""
+        return abs(getattr(self, "a", 1.0))
 
     @abstractmethod
     def offset(self, L1: float) -> float:
@@ -73,16 +73,13 @@ class Square(Shape):
     """sum_j (x_j - centre)^2/2; (1, L1)-smooth for every L1 >= 0."""
 
     centre: float = 0.0
+    natural_L1 = 0.0
 
     def gap(self, x: Array) -> Array:
         return _total((x - self.centre) ** 2) / 2
 
     def grad(self, x: Array) -> Array:
         return x - self.centre
-
-    @property
-    def natural_L1(self) -> float:  # noqa: N802
-        return 0.0
 
     def offset(self, L1: float) -> float:
         return 1.0
@@ -115,6 +112,7 @@ class Exponential(Shape):
     """exp(a x) on R; (0, |a|), with equality everywhere. The infimum 0 is not attained."""
 
     a: float = 1.0
+    minimiser = math.nan
 
     def gap(self, x: Array) -> Array:
         return array_namespace(x).exp(self.a * x)[:, 0, :]
@@ -122,17 +120,9 @@ class Exponential(Shape):
     def grad(self, x: Array) -> Array:
         return self.a * array_namespace(x).exp(self.a * x)
 
-    @property
-    def natural_L1(self) -> float:  # noqa: N802
-        return abs(self.a)
-
     def offset(self, L1: float) -> float:
         _enough(self, L1, abs(self.a))
         return 0.0
-
-    @property
-    def minimiser(self) -> float:
-        return math.nan
 
 
 @dataclass(frozen=True)
@@ -140,6 +130,7 @@ class Cosh(Shape):
     """sum_j cosh(a x_j); sharp pair (a^2, |a|), as cosh <= 1 + |sinh|."""
 
     a: float = 1.0
+    infimum = 1.0
 
     def gap(self, x: Array) -> Array:
         return _total(2 * array_namespace(x).sinh(self.a * x / 2) ** 2)
@@ -147,17 +138,9 @@ class Cosh(Shape):
     def grad(self, x: Array) -> Array:
         return self.a * array_namespace(x).sinh(self.a * x)
 
-    @property
-    def natural_L1(self) -> float:  # noqa: N802
-        return abs(self.a)
-
     def offset(self, L1: float) -> float:
         _enough(self, L1, abs(self.a))
         return self.a**2
-
-    @property
-    def infimum(self) -> float:
-        return 1.0
 
 
 @dataclass(frozen=True)
@@ -166,6 +149,7 @@ class PseudoHuber(Shape):
 
     eps: float
     w: float
+    natural_L1 = 0.0
 
     def gap(self, x: Array) -> Array:
         y = x[:, 0, :]
@@ -173,10 +157,6 @@ class PseudoHuber(Shape):
 
     def grad(self, x: Array) -> Array:
         return 2 * self.eps * x / (self.w**2 + x * x) ** 0.5
-
-    @property
-    def natural_L1(self) -> float:  # noqa: N802
-        return 0.0
 
     def offset(self, L1: float) -> float:
         return 2 * self.eps / self.w
@@ -205,10 +185,6 @@ class Steep(Shape):
         outer = xp.exp(xp.where(t > 1, t, 1 + 0 * t) - 1)
         return (self.l / self.a) * xp.sign(x) * xp.where(t > 1, outer, t)
 
-    @property
-    def natural_L1(self) -> float:  # noqa: N802
-        return self.a
-
     def offset(self, L1: float) -> float:
         _enough(self, L1, self.a)
         return self.l
@@ -235,10 +211,6 @@ class Extremal(Shape):
         if not self.a:
             return self.l * x
         return (self.l / self.a) * xp.sign(x) * xp.expm1(self.a * xp.abs(x))
-
-    @property
-    def natural_L1(self) -> float:  # noqa: N802
-        return self.a
 
     def offset(self, L1: float) -> float:
         _enough(self, L1, self.a)

@@ -1,17 +1,13 @@
 """A folder of results with a little of everything, written by what writes the real ones."""
 
 from dataclasses import asdict, replace
-from math import inf, nan
+from math import nan
 from pathlib import Path
-
-import numpy as np
 
 from certibit import Condition, Store
 from certibit.data.files.archive import write_record
 from certibit.data.files.cache import write_text
 from certibit.figures.certified.rates import Rate
-from certibit.figures.episode.experiments import SYNTHETIC, contest_records
-from certibit.figures.episode.tuning import Best
 from certibit.figures.locodl.panels import Curve, Job
 from certibit.figures.locodl.recipes import demonstration
 from certibit.figures.locodl.reproduction import drawn_record
@@ -62,9 +58,6 @@ def write_results(folder: Path) -> None:
         4,
     )
     rates = [Rate("gd", "1/L", 10, 100.0, 9.0, 0.1, 0.2, "")]
-    rounds, gaps = np.array([0, 1, 2]), np.array([[1.0, 1.0], [0.1, 0.2], [0.0, np.inf]])
-    best = Best(0.1, inf, rounds, gaps, gaps, 1.0, 0.1)
-    clipped = [("H = 8", SYNTHETIC, {"celgc": [best]}, 0)]
     trained = {
         "label": "a GRU", "problem": "digits", "n": 8, "m": 9, "d": 99, "steps": 4, "seeds": 3,
         "curves": [
@@ -82,7 +75,6 @@ def write_results(folder: Path) -> None:
         "certified/rates.json": list(map(asdict, rates)),
         "audit/audit-locodl.json": audit,
         "episode/report.json": {
-            "panels": contest_records(clipped),
             "verdicts": [ClaimVerdict("c", OWN, "m", "supported").record()],
         },
         "deep/report.json": {

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from altered import step_at, with_constants, without
 
 from certibit.theory.audit.machinery.polynomial import Polynomial
 from certibit.theory.audit.machinery.unknowns import NOISE, Joint, assume, positive, same, squared
@@ -17,7 +18,7 @@ N, T = (Polynomial.variable(2, number) for number in range(2))
 
 
 def proof_of(proof, place):
-    return hypotheses_of_proof(proof.step(place), proof.constants)
+    return hypotheses_of_proof(step_at(proof, place), proof.constants)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -36,7 +37,7 @@ def test_a_proof_names_what_it_relies_on():
     "place", [step.place for step in LOCODL.steps if not step.equality and step.place != "(5) rate"]
 )
 def test_an_argument_proves_its_own_step_only(place):
-    step = LOCODL.step(place)
+    step = step_at(LOCODL, place)
     for other in (
         replace(step, argument=None),
         replace(step, argument=lambda v: step.argument(v) + squared(v.x)),
@@ -49,20 +50,20 @@ def test_an_argument_proves_its_own_step_only(place):
 @pytest.mark.parametrize("constant", ["19/10", "21/10"])
 @pytest.mark.parametrize("place", ["(18)", "l. 488", "l. 493"])
 def test_another_constant_is_not_proved(place, constant):
-    assert proof_of(LOCODL.with_constants(peter_paul=Fraction(constant)), place) is None
+    assert proof_of(with_constants(LOCODL, peter_paul=Fraction(constant)), place) is None
 
 
 def test_a_dropped_hypothesis_takes_its_proofs_with_it():
-    dropped = LOCODL.without("l. 499", "2 rho - rho^2 (1 + omega_av) - chi >= 0")
+    dropped = without(LOCODL, "l. 499", "2 rho - rho^2 (1 + omega_av) - chi >= 0")
     assert proof_of(dropped, "l. 499") is None
 
 
 def test_what_is_not_proved_is_searched_and_says_where():
-    step = replace(LOCODL.step("(18)"), argument=None)
+    step = replace(step_at(LOCODL, "(18)"), argument=None)
     found = Auditor(LOCODL.constants, effort=0.02).judge(step)
     assert found.known == Known.SEARCHED
     assert found.words == f"holds at {found.points} points searched"
-    proved = Auditor(LOCODL.constants, effort=0.02).judge(LOCODL.step("(18)"))
+    proved = Auditor(LOCODL.constants, effort=0.02).judge(step_at(LOCODL, "(18)"))
     assert (proved.known, proved.words) == (Known.PROVED, "holds")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from altered import only, replaced, step_at, turned, with_constants, without
 
 from certibit.data.errors import Refusal
 from certibit.theory.audit.episode.episode_proof import conclusion
@@ -29,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def verdict(proof, place):
-    return Auditor(proof.constants, effort=EFFORT).judge(proof.step(place))
+    return Auditor(proof.constants, effort=EFFORT).judge(step_at(proof, place))
 
 
 MOVED = [
@@ -55,8 +56,8 @@ MOVED = [
 @pytest.mark.long(keep=5)
 @pytest.mark.parametrize(("place", "constant", "wrong", "right"), MOVED)
 def test_a_moved_constant(place, constant, wrong, right):
-    assert verdict(EPISODE.with_constants(**{constant: wrong}), place).verdict != "holds"
-    assert verdict(EPISODE.with_constants(**{constant: right}), place).verdict == "holds"
+    assert verdict(with_constants(EPISODE, **{constant: wrong}), place).verdict != "holds"
+    assert verdict(with_constants(EPISODE, **{constant: right}), place).verdict == "holds"
 
 
 @pytest.mark.long(keep=25)
@@ -65,9 +66,9 @@ def test_a_moved_constant(place, constant, wrong, right):
 )
 def test_a_turned_inequality_of_the_algebra(place):
     """An inequality and its reverse hold together only where the sides are equal."""
-    printed, turned = verdict(EPISODE, place), verdict(EPISODE.turned(place), place)
-    if printed.verdict == turned.verdict == "holds":
-        equal = EPISODE.replaced(place, equality=True)
+    printed, other = verdict(EPISODE, place), verdict(turned(EPISODE, place), place)
+    if printed.verdict == other.verdict == "holds":
+        equal = replaced(EPISODE, place, equality=True)
         assert verdict(equal, place).verdict == "holds"
 
 
@@ -78,7 +79,7 @@ def test_a_turned_inequality_of_the_algebra(place):
      "Claim 1", "Claim 2, f_i", "Claim 3", "Lemma 4, smooth f", "Proposition 1"],
 )  # fmt: skip
 def test_a_turned_lemma(place):
-    found = verdict(EPISODE.turned(place), place)
+    found = verdict(turned(EPISODE, place), place)
     assert found.verdict == "fails"
     assert found.witness.arithmetic == "50 digits"
 
@@ -105,44 +106,44 @@ def test_a_turned_lemma(place):
 )
 def test_a_dropped_hypothesis(place, hypothesis):
     assert verdict(EPISODE, place).verdict == "holds"
-    assert verdict(EPISODE.without(place, hypothesis), place).verdict != "holds"
+    assert verdict(without(EPISODE, place, hypothesis), place).verdict != "holds"
 
 
 def test_a_repair_is_right_when_it_is_made():
     """Every amendment the audit reports makes the step hold, and none is reported otherwise."""
-    step = EPISODE.step("(35) line 3")
-    repaired = audit_report(EPISODE.only(step.place), effort=EFFORT).finding(step.place)
+    step = step_at(EPISODE, "(35) line 3")
+    repaired = audit_report(only(EPISODE, step.place), effort=EFFORT).finding(step.place)
     assert repaired.repair == step.amendments[0].words
     assert (
-        verdict(EPISODE.replaced(step.place, **step.amendments[0].changes), step.place).verdict
+        verdict(replaced(EPISODE, step.place, **step.amendments[0].changes), step.place).verdict
         == "holds"
     )
-    none = EPISODE.replaced(step.place, amendments=(), movable=()).only(step.place)
+    none = only(replaced(EPISODE, step.place, amendments=(), movable=()), step.place)
     assert audit_report(none, effort=EFFORT).finding(step.place).repair == ""
 
 
 @pytest.mark.long
 def test_a_wrong_end_of_the_proof_is_no_survival():
-    proof = EPISODE.with_constants(main_3=3).only("(31) main", "(32) V main")
+    proof = only(with_constants(EPISODE, main_3=3), "(31) main", "(32) V main")
     report = audit_report(proof, effort=EFFORT)
     assert report.survives("(31) main") == "no"
-    proof = EPISODE.with_constants(main_3=7).only("(31) main", "(32) V main")
+    proof = only(with_constants(EPISODE, main_3=7), "(31) main", "(32) V main")
     assert audit_report(proof, effort=EFFORT).survives("(31) main") == "yes"
 
 
 LOCODL_PLANTS = [
-    ("(18)", lambda p: p.with_constants(peter_paul="19/10")),
-    ("l. 488", lambda p: p.with_constants(peter_paul="3/2")),
-    ("l. 493", lambda p: p.with_constants(peter_paul="19/10")),
-    ("l. 485 Jensen", lambda p: p.turned("l. 485 Jensen")),
-    ("l. 494", lambda p: p.turned("l. 494")),
-    ("(19)", lambda p: p.turned("(19)")),
-    ("l. 499", lambda p: p.without("l. 499", "2 rho - rho^2 (1 + omega_av) - chi >= 0")),
-    ("l. 500", lambda p: p.without("l. 500", "mu <= curvatures <= L")),
-    ("(19)", lambda p: p.without("(19)", "mu <= curvatures <= L")),
-    ("(5) rate", lambda p: p.without("(5) rate", "gamma < 2/L")),
-    ("l. 496", lambda p: p.replaced("l. 496", right=lambda v: p.step("l. 496").right(v) * 2)),
-    ("l. 490", lambda p: p.replaced("l. 490", left=lambda v: server(v.hat))),
+    ("(18)", lambda p: with_constants(p, peter_paul="19/10")),
+    ("l. 488", lambda p: with_constants(p, peter_paul="3/2")),
+    ("l. 493", lambda p: with_constants(p, peter_paul="19/10")),
+    ("l. 485 Jensen", lambda p: turned(p, "l. 485 Jensen")),
+    ("l. 494", lambda p: turned(p, "l. 494")),
+    ("(19)", lambda p: turned(p, "(19)")),
+    ("l. 499", lambda p: without(p, "l. 499", "2 rho - rho^2 (1 + omega_av) - chi >= 0")),
+    ("l. 500", lambda p: without(p, "l. 500", "mu <= curvatures <= L")),
+    ("(19)", lambda p: without(p, "(19)", "mu <= curvatures <= L")),
+    ("(5) rate", lambda p: without(p, "(5) rate", "gamma < 2/L")),
+    ("l. 496", lambda p: replaced(p, "l. 496", right=lambda v: step_at(p, "l. 496").right(v) * 2)),
+    ("l. 490", lambda p: replaced(p, "l. 490", left=lambda v: server(v.hat))),
 ]
 
 
@@ -241,12 +242,12 @@ def test_the_lower_bound_of_the_average_is_one(sigma):
 @pytest.mark.parametrize("place", ["(41)", "Proposition 1"])
 def test_the_synthetic_problem_is_examined_for_large_h(place):
     """A bound that is broken for H > 10^5 only is found, and the limit has a step of its own."""
-    step = EPISODE.step(place)
+    step = step_at(EPISODE, place)
 
     def broken(v):
         return step.right(v) * (v.H < 10**5) - (v.H >= 10**5)
 
-    found = verdict(EPISODE.replaced(place, right=broken), place)
+    found = verdict(replaced(EPISODE, place, right=broken), place)
     assert found.verdict == "fails"
     assert Fraction(found.witness.variables["H"]) >= 10**5
 
@@ -254,7 +255,7 @@ def test_the_synthetic_problem_is_examined_for_large_h(place):
 @pytest.mark.parametrize("place", ["(41) first, limit", "(41), limit", "Prop. 1, limit"])
 def test_the_limit_of_the_synthetic_problem_is_proved(place):
     assert verdict(EPISODE, place).words == "holds"
-    assert verdict(EPISODE.turned(place), place).verdict == "fails"
+    assert verdict(turned(EPISODE, place), place).verdict == "fails"
 
 
 @pytest.mark.long

@@ -1,14 +1,16 @@
 """Plants a fault: while the context lasts, the functions of a module have a changed source text.
 
 The module's text is compiled with the change and the new code is put into the living functions, so
-that everybody who has imported them gets the fault, and everybody gets the right code back. The
-context has no compiled passes; a fault in one of these is compiled from the changed text.
+that everybody who has imported them gets the fault, and everybody gets the right code back; changed
+attributes of classes are put in place as well. The context has no compiled passes; a fault in one
+of these is compiled from the changed text.
 """
 
+import ast
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -92,13 +94,18 @@ def planted(fault: Fault, compiled: bool = False) -> Iterator[None]:
         dict(_codes(compile(text, module.__file__, "exec"))) for text in (right, wrong)
     )
     changed = [n for n in functions if n in before and before[n] != after[n]]
-    assert changed, f"{fault.name} changes no function"
+    attributes = dict(_attributes(wrong) - _attributes(right))
+    assert changed or attributes, f"{fault.name} changes no function and no attribute of a class"
     kept = {name: functions[name].__code__ for name in changed}
     for name in changed:
         functions[name].__code__ = after[name]
     forget_results()
     try:
-        with nullcontext() if compiled else _alone():
+        with ExitStack() as stack:
+            for (name, attribute), value in attributes.items():
+                living = getattr(module, name)
+                stack.enter_context(patch.object(living, attribute, eval(value, vars(module))))
+            stack.enter_context(nullcontext() if compiled else _alone())
             yield
     finally:
         for name in changed:
@@ -130,6 +137,17 @@ def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
         if isinstance(constant, CodeType):
             yield constant.co_qualname, constant
             yield from _codes(constant)
+
+
+def _attributes(text: str) -> set[tuple[tuple[str, str], str]]:
+    """Return the attributes that the text of a module gives its classes, and their expressions."""
+    return {
+        ((one.name, line.targets[0].id), ast.unparse(line.value))
+        for one in ast.parse(text).body
+        if isinstance(one, ast.ClassDef)
+        for line in one.body
+        if isinstance(line, ast.Assign)
+    }
 
 
 def _functions(namespace: dict, module: str) -> Iterator[tuple[str, FunctionType]]:

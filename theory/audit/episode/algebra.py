@@ -15,6 +15,7 @@ from certibit.theory.audit.machinery.step import (
     Space,
     Values,
     Variable,
+    steps_on,
 )
 
 FEW = 3000
@@ -71,35 +72,33 @@ OWN_TAU = Amendment(
     restricts=True,
 )
 
+_step = steps_on(ANY_TAU)
+
 LEMMAS = (
-    ProofStep(
+    _step(
         "(10) t_r + 1",
         "2 eta sigma + gamma <= 2 eta (sigma + gamma/eta)",
-        ANY_TAU,
         lambda v: 2 * v.s + v.t,
         lambda v: 2 * (v.s + v.t),
         feeds=("(8)",),
     ),
-    ProofStep(
+    _step(
         "(12)",
         "(11), (12): Lambda k eta Gamma + 2 sigma + tau <= Lambda, k < I",
-        ANY_TAU,
         lambda v: 2 * (2 * v.s + v.t) * v.p * v.e + 2 * v.s + v.t,
         lambda v: 2 * (2 * v.s + v.t),
         feeds=("(8)",),
     ),
-    ProofStep(
+    _step(
         "after (13)",
         "2 sigma + tau + kappa + rho(sigma + tau) <= kappa + (rho+1)(2 sigma + tau)",
-        ANY_TAU,
         lambda v: (2 * v.s + v.t) * v.q + v.s + v.t,
         lambda v: (1 + v.q) * (2 * v.s + v.t),
         feeds=("Lemma 2",),
     ),
-    ProofStep(
+    _step(
         "(18) factor",
         "from (16), (17): 1/I + 1 + 4 L^2 (I+1) eta^2 <= 1/I + 1 + 4 L I eta^2",
-        ANY_TAU,
         lambda v: (1 + v.i) * (v.L * v.Gamma) ** 2,
         lambda v: v.L * v.Gamma,
         feeds=("(14)", "(15)"),
@@ -116,18 +115,16 @@ LEMMAS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "(18) noise",
         "from (16), (17): 4(I+1) + 1 <= 10(I+1)",
-        ANY_TAU,
         lambda v: 4 * (1 + v.i) + v.i,
         lambda v: 10 * (1 + v.i),
         feeds=("(14)", "(15)"),
     ),
-    ProofStep(
+    _step(
         "after (18) i",
         "4 I eta^2 L^2 <= 1/I from 2 eta I Gamma <= 1 and A, B >= 1",
-        ANY_TAU,
         lambda v: (2 * v.e * v.L) ** 2,
         lambda v: 1 + 0 * v.e,
         feeds=("(14)", "(15)"),
@@ -140,10 +137,9 @@ LEMMAS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "(18) repaired",
         "4 (I+1) eta^2 L^2 <= 1/I, what (18) needs when its factor is right",
-        ANY_TAU,
         lambda v: (1 + v.i) * (2 * v.e * v.L) ** 2,
         lambda v: 1 + 0 * v.e,
         feeds=("(14)", "(15)"),
@@ -156,46 +152,41 @@ LEMMAS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "Claim 2, (35)",
         "Claim 2's constants cover (34), (35): eta/(2I) 18 p I^4 eta^2 Gamma^2 (2|f'|^2 + 7 s^2)",
-        ANY_TAU,
         lambda v: (v.k.square * v.p + v.k.square_noise * v.s) / 2,
         lambda v: v.k.claim_2 * v.p + v.k.claim_2_noise * v.s,
         feeds=("Lemma 4, smooth f",),
         movable=("claim_2", "claim_2_noise"),
     ),
-    ProofStep(
+    _step(
         "combine A L0",
         "A L0 terms of Claims 1, 3 and (19): 2 + 2/2 <= 3, 4/2 <= 2",
-        ANY_TAU,
         lambda v: (2 + v.k.claim_3_clipped / 2) * v.a + v.k.claim_3_noise / 2 * v.p,
         lambda v: v.k.U_smoothness * v.a + v.k.V_variance * v.p,
         feeds=("Lemma 4, smooth f",),
         movable=("U_smoothness", "V_variance"),
     ),
-    ProofStep(
+    _step(
         "combine slope",
         "|f'| terms of Claim 1 and (20): 2 B L1 rho + B L1/2 <= B L1 (4 rho + 1)/2",
-        ANY_TAU,
         lambda v: 2 + v.q / 2,
         lambda v: (v.k.U_slope + v.q) / 2,
         feeds=("Lemma 4, smooth f",),
         movable=("U_slope",),
     ),
-    ProofStep(
+    _step(
         "combine p",
         "p 9 B L1 I^2 eta^2 (5 s^2 + tau s)|f'| of (21) <= p^2 9 ... of the combination",
-        ANY_TAU,
         lambda v: v.k.linear / 2 * v.p,
         lambda v: v.k.V_linear * v.p * v.p,
         feeds=("Lemma 4, smooth f",),
         amendments=(Amendment("p instead of p^2", {"right": lambda v: v.k.V_linear * v.p}),),
     ),
-    ProofStep(
+    _step(
         "126 -> 90",
         "second combination: 126 Gamma^2 I^3 eta^3 sigma^2 <= 90 Gamma^2 I^3 eta^3 sigma^2",
-        ANY_TAU,
         lambda v: v.k.claim_2_noise * (v.e * v.s) ** 2,
         lambda v: v.k.V_noise * (v.e * v.s) ** 2,
         feeds=("Lemma 4, smooth f",),
@@ -208,10 +199,9 @@ LEMMAS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "last term, said",
         "the reason given: 4 eta^2 <= eta/(2I)",
-        ANY_TAU,
         lambda v: 8 * v.e,
         lambda v: v.Gamma,
         feeds=("last term",),
@@ -227,10 +217,9 @@ LEMMAS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "last term",
         "the last term is dropped: 2 A L0 eta^2 <= eta/(2I), said to be assumed",
-        ANY_TAU,
         lambda v: v.k.claim_3_square * v.a * v.e,
         lambda v: 1 + 0 * v.e,
         feeds=("Lemma 4, smooth f",),
@@ -249,19 +238,17 @@ LEMMAS = (
         feeds=tuple(f"(32) V {key}" for key in ("main", "appendix", "general")),
         amendments=(Amendment("B L1 put back", {"right": lambda v: v.BL1}),),
     ),
-    ProofStep(
+    _step(
         "(24) slope",
         "V of the theorem's proof covers Lemma 4's: 9 B L1 ... <= p_r 9 B L1 ...",
-        ANY_TAU,
         lambda v: 1 + 0 * v.p,
         lambda v: v.p,
         feeds=tuple(f"(32) V {key}" for key in ("main", "appendix", "general")),
         amendments=(Amendment("without p_r", {"right": lambda v: 1 + 0 * v.p}),),
     ),
-    ProofStep(
+    _step(
         "(24) noise",
         "V of the theorem's proof covers Lemma 4's: 90 Gamma^2 ... <= 126 Gamma^2 ...",
-        ANY_TAU,
         lambda v: v.k.V_noise * v.s,
         lambda v: v.k.claim_2_noise * v.s,
         feeds=tuple(f"(32) V {key}" for key in ("main", "appendix", "general")),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from certibit.theory.audit.machinery.rounds import JOINT, LEMMA_ROUND, hessian_values, round_space
-from certibit.theory.audit.machinery.step import Amendment, ProofStep, Severity, Values
+from certibit.theory.audit.machinery.step import Amendment, ProofStep, Severity, Values, steps_on
 from certibit.theory.cards.episode import Theorem1
 
 
@@ -45,19 +45,19 @@ def _lemma_5_of_f(general: bool) -> Any:
 
 JOINTLY = Amendment("f is (L0, L1)-smooth", {"space": LEMMA_ROUND.having(JOINT)}, restricts=True)
 
+_step = steps_on(LEMMA_ROUND)
+
 ROUNDS = (
-    ProofStep(
+    _step(
         "(8)",
         "unclipped: |x_t - x| <= 2 eta I (2 sigma + tau)",
-        LEMMA_ROUND,
         lambda v: v.plain_distance,
         lambda v: v.round.plain_distance,
         feeds=("(14)", "(15)", "before (19)"),
     ),
-    ProofStep(
+    _step(
         "(9)",
         "clipped: |x_t - x| <= gamma I",
-        LEMMA_ROUND,
         lambda v: v.clipped_distance,
         lambda v: v.round.clipped_distance,
         feeds=("Claim 1", "before (19)"),
@@ -70,44 +70,39 @@ ROUNDS = (
         lambda v: v.round.L,
         feeds=("(17)",),
     ),
-    ProofStep(
+    _step(
         "(16)",
         "E|x_{t+1} - x|^2 <= (1/I+1) E|x_t - x|^2 + (I+1) eta^2 E|f_i' - G_i + G|^2 + p eta^2 s^2",
-        LEMMA_ROUND,
         lambda v: v.distance[1:],
         lambda v: _loose(v) + v.eta**2 * ((v.I + 1) * v.direction + _square(v)),
         feeds=("(14)", "(15)"),
     ),
-    ProofStep(
+    _step(
         "(17)",
         "E|f_i'(x_t) - G_i + G|^2 <= 4 L^2 E|x_t - x|^2 + 4 p sigma^2 + 2 E|G|^2",
-        LEMMA_ROUND,
         lambda v: v.direction,
         lambda v: 4 * v.round.L**2 * v.distance[:-1] + 4 * _square(v) + 2 * v.control_square,
         feeds=("(14)", "(15)"),
     ),
-    ProofStep(
+    _step(
         "(14)",
         "E[1(A)|x_t - x|^2] <= 36 p I^2 eta^2 |f'|^2 + 126 p I^2 eta^2 sigma^2",
-        LEMMA_ROUND,
         lambda v: v.distance[1:],
         lambda v: v.round.lemma_3_square(v.slope, v.p, v.k),
         feeds=("(35) ends",),
         movable=("square", "square_noise"),
     ),
-    ProofStep(
+    _step(
         "(15)",
         "E[1(A)|x_t - x|^2] <= 18 p I^2 eta gamma |f'| + 18 p I^2 eta^2 (tau sigma + 5 sigma^2)",
-        LEMMA_ROUND,
         lambda v: v.distance[1:],
         lambda v: v.round.lemma_3_linear(v.slope, v.p, v.k),
         feeds=("(20)",),
         movable=("linear",),
     ),
-    ProofStep(
+    _step(
         "before (19)",
         "|x_{r+1} - x| <= max{2 eta I (2 sigma + tau), gamma I} <= C/L1",
-        LEMMA_ROUND,
         lambda v: np.stack(
             [v.farthest, np.maximum(v.round.plain_distance, v.round.clipped_distance)]
         ),
@@ -116,10 +111,9 @@ ROUNDS = (
         ),
         feeds=("(19)",),
     ),
-    ProofStep(
+    _step(
         "(19)",
         "Lemma 5 applied to f: E f(x_{r+1}) - f(x) <= ... + (A L0 + B L1|f'|)/2 E|x_{r+1} - x|^2",
-        LEMMA_ROUND,
         lambda v: v.change,
         _lemma_5_of_f(False),
         feeds=("Lemma 4",),
@@ -132,10 +126,9 @@ ROUNDS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "(20)",
         "|f'| E|x_{r+1} - x|^2 <= |f'| (15) + (1-p) gamma^2 I^2 |f'|",
-        LEMMA_ROUND,
         lambda v: v.slope * v.moved,
         lambda v: (
             v.slope
@@ -143,19 +136,17 @@ ROUNDS = (
         ),
         feeds=("Lemma 4, smooth f",),
     ),
-    ProofStep(
+    _step(
         "Claim 1",
         "the decrease in a clipped round",
-        LEMMA_ROUND,
         lambda v: v.claim_1,
         lambda v: v.round.claim_1(v.slope, v.p, v.k),
         feeds=("Lemma 4, smooth f",),
         movable=("U_noise",),
     ),
-    ProofStep(
+    _step(
         "(34)",
         "I<f', sum g> = p I^2/2 |f'|^2 + E|mean sum f'(x_t^i)|^2/2 - E|sum(mean f_i' - f')|^2/2",
-        LEMMA_ROUND,
         lambda v: -v.I * v.claim_2 / v.eta,
         lambda v: (v.p * (v.I * v.slope) ** 2 + v.Q_of_f - v.deviation) / 2,
         equality=True,
@@ -167,36 +158,32 @@ ROUNDS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "(35) line 2",
         "E|sum(mean f_i'(x_t) - f'(x))|^2 <= I sum mean E|f_i'(x_t^i) - f'(x)|^2",
-        LEMMA_ROUND,
         lambda v: v.deviation,
         lambda v: v.deviation_from_mean,
         feeds=("(35) ends",),
     ),
-    ProofStep(
+    _step(
         "(35) line 3",
         "I sum mean E|f_i'(x_t^i) - f'(x)|^2 <= 18 p I^4 eta^2 Gamma^2 (2|f'|^2 + 7 sigma^2)",
-        LEMMA_ROUND,
         lambda v: v.deviation_from_mean,
         _deviation_bound,
         feeds=("(35) ends",),
         amendments=(Amendment("f_i'(x) for f'(x)", {"left": lambda v: v.deviation_from_own}),),
     ),
-    ProofStep(
+    _step(
         "(35) ends",
         "E|sum(mean f_i'(x_t) - f'(x))|^2 <= 18 p I^4 eta^2 Gamma^2 (2|f'|^2 + 7 sigma^2)",
-        LEMMA_ROUND,
         lambda v: v.deviation,
         _deviation_bound,
         feeds=("Claim 2, f_i",),
         movable=("square", "square_noise"),
     ),
-    ProofStep(
+    _step(
         "after (35)",
         "E[1(A) Z] <= p E[Z], Z = |sum(mean f_i' - f')|^2: the indicator becomes p",
-        LEMMA_ROUND,
         lambda v: v.deviation,
         lambda v: v.p * v.deviation_anywhere,
         feeds=("Claim 2, f_i",),
@@ -208,10 +195,9 @@ ROUNDS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "Claim 2",
         "the decrease in an unclipped round, with grad f(x_t^i) in its last term",
-        LEMMA_ROUND,
         lambda v: v.claim_2,
         lambda v: v.round.claim_2(v.slope, v.p, v.Q_of_f, v.k),
         feeds=("Claim 2, f_i",),
@@ -222,19 +208,17 @@ ROUNDS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "Claim 2, f_i",
         "the decrease in an unclipped round, with grad f_i(x_t^i) in its last term",
-        LEMMA_ROUND,
         lambda v: v.claim_2,
         lambda v: v.round.claim_2(v.slope, v.p, v.Q, v.k),
         feeds=("Lemma 4, smooth f",),
         movable=("claim_2", "claim_2_noise"),
     ),
-    ProofStep(
+    _step(
         "(36) line 3",
         "2E|sum F|^2 <= 4E|sum f_i'|^2 + 4 p E|sum(F - f_i')|^2, all on A",
-        LEMMA_ROUND,
         lambda v: v.noisy_square,
         lambda v: 2 * v.Q + 2 * v.p * v.noise_square,
         feeds=("Claim 3",),
@@ -246,27 +230,24 @@ ROUNDS = (
             ),
         ),
     ),
-    ProofStep(
+    _step(
         "(37)",
         "E|mean sum (F - f_i')|^2 <= p I sigma^2/N",
-        LEMMA_ROUND,
         lambda v: v.noise_square,
         lambda v: v.I * _square(v) / v.N,
         feeds=("Claim 3",),
     ),
-    ProofStep(
+    _step(
         "Claim 3",
         "E|x_{r+1} - x|^2 <= 2(1-p) gamma^2 I^2 + 4 p I sigma^2 eta^2/N + 4 eta^2 Q",
-        LEMMA_ROUND,
         lambda v: v.moved,
         lambda v: v.round.claim_3(v.p, v.Q, v.k),
         feeds=("Lemma 4, smooth f",),
         movable=("claim_3_clipped", "claim_3_noise", "claim_3_square"),
     ),
-    ProofStep(
+    _step(
         "Lemma 4",
         "E f(x_{r+1}) - f(x) <= E[1(A) V + 1(not A) U]",
-        LEMMA_ROUND,
         lambda v: v.change,
         _lemma_4(False),
         amendments=(
@@ -285,10 +266,9 @@ ROUNDS = (
         lambda v: v.change,
         _lemma_4(False),
     ),
-    ProofStep(
+    _step(
         "Lemma 4 general",
         "the same with B L1 rho for B L1 and A L0 + B L1 kappa for A L0 in V, likewise in U",
-        LEMMA_ROUND,
         lambda v: v.change,
         _lemma_4(True),
     ),

@@ -16,6 +16,7 @@ from certibit.theory.audit.machinery.step import (
     Space,
     Values,
     Variable,
+    steps_on,
 )
 from certibit.theory.cards.episode import APPENDIX, GENERAL, MAIN, Theorem1
 
@@ -265,36 +266,34 @@ SUM = Space(
     count=FEW,
 )
 
+_step = steps_on(SUM)
+
 UNROLLING = (
-    ProofStep(
+    _step(
         "unrolling",
         "mean over r = 0..R of E|f'| <= 4 Delta/(eps eta I (R+1)) + 2 eps <= 3 eps",
-        SUM,
         lambda v: v.d * v.R + 2 * (v.R + 1),
         lambda v: 3 * (v.R + 1),
     ),
-    ProofStep(
+    _step(
         "restated 1/R",
         "the same with 1/R before the R+1 terms, as the appendix restates it",
-        SUM,
         lambda v: v.d * v.R + 2 * (v.R + 1),
         lambda v: 3 * v.R,
         feeds=("unrolling",),
         amendments=(Amendment("1/(R+1)", {"right": lambda v: 3 * (v.R + 1)}),),
     ),
-    ProofStep(
+    _step(
         "rounds, first",
         "Lemma 4 for 1 <= r (appendix) covers r = 0, which the sum uses",
-        SUM,
         lambda v: 1 + 0 * v.R,
         lambda v: 0 * v.R,
         feeds=("unrolling",),
         amendments=(Amendment("0 <= r, as in the main text", {"left": lambda v: 0 * v.R}),),
     ),
-    ProofStep(
+    _step(
         "rounds, last",
         "Lemma 4 for r <= R - 1 covers r = R, which the sum uses",
-        SUM,
         lambda v: v.R,
         lambda v: v.R - 1,
         feeds=("unrolling",),

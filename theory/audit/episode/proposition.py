@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from certibit.theory.audit.machinery.numbers import high_precision, number
-from certibit.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values, Variable
+from certibit.theory.audit.machinery.step import (
+    Amendment,
+    Cell,
+    ProofStep,
+    Space,
+    Values,
+    Variable,
+    steps_on,
+)
 
 
 def _kappa(H: Any) -> Any:
@@ -113,27 +121,26 @@ def _constant(H: int, v: Values) -> Any:
 
 PROPOSITION_CONSTANTS = {f"kappa_{H}": printed_kappa(H) for H in (1, 2, 4, 8)}
 
+_on_line, _on_right, _in_the_limit = map(steps_on, (LINE, RIGHT, LIMIT))
+
 PROPOSITION = (
-    ProofStep(
+    _on_line(
         "(38) 1-3",
         "|f_i'| <= 3H|x| + |f'| = 3H|x| - |4x^3 - 9x^2 - Hx + 1| + 2|f'|",
-        LINE,
         lambda v: v.larger,
         lambda v: 3 * v.H * abs(v.x) - abs(v.mean) + 2 * abs(v.mean),
         feeds=CONCLUSION,
     ),
-    ProofStep(
+    _on_line(
         "(38) 4",
         "3H|x| - |4x^3 - 9x^2 - Hx + 1| <= 4H|x| - |4x^3 - 9x^2 + 1|",
-        LINE,
         lambda v: 3 * v.H * abs(v.x) - abs(v.mean),
         lambda v: 4 * v.H * abs(v.x) - abs(4 * v.x**3 - 9 * v.x**2 + 1),
         feeds=CONCLUSION,
     ),
-    ProofStep(
+    _on_line(
         "(38) 5",
         "4H|x| - |4x^3 - 9x^2 + 1| <= 10H|x| - |4x^3 - 9x^2| + 1",
-        LINE,
         lambda v: 4 * v.H * abs(v.x) - abs(4 * v.x**3 - 9 * v.x**2 + 1),
         lambda v: v.g + 1,
         feeds=CONCLUSION,
@@ -163,10 +170,9 @@ PROPOSITION = (
         lambda v: 45 * v.H / 2,
         feeds=CONCLUSION,
     ),
-    ProofStep(
+    _on_right(
         "before (41)",
         "x_2 = (-18 + sqrt(18^2 + 480H))/24 is a root of -12x^2 + 18x + 10H",
-        RIGHT,
         lambda v: 12 * v.x_2**2,
         lambda v: 18 * v.x_2 + 10 * v.H,
         equality=True,
@@ -181,10 +187,9 @@ PROPOSITION = (
             ),
         ),
     ),
-    ProofStep(
+    _on_right(
         "(41) first",
         "x > 9/4: g(x) <= max{-4x_2^3 + 9x_2^2 + 10Hx_2, g(9/4)}",
-        RIGHT,
         lambda v: v.g,
         lambda v: _peak(v, v.x_2),
         feeds=("(41)",),
@@ -195,47 +200,41 @@ PROPOSITION = (
             ),
         ),
     ),
-    ProofStep(
+    _on_right(
         "(41)",
         "x > 9/4: g(x) <= 9x_2^2 + 10Hx_2 + 9(9/4)^2 + 45H/2",
-        RIGHT,
         lambda v: v.g,
         lambda v: v.third + (729 + 360 * v.H) / 16,
         feeds=CONCLUSION,
     ),
-    ProofStep(
+    _in_the_limit(
         "(41) first, limit",
         "(41) first over H sqrt(5 H/6): both roots have the same limit",
-        LIMIT,
         lambda v: 10 * v.t - v.t**3 * 10 / 3,
         lambda v: 0 * v.t + v.number(Fraction(20, 3)),
     ),
-    ProofStep(
+    _in_the_limit(
         "(41), limit",
         "(41) over H sqrt(5 H/6)",
-        LIMIT,
         lambda v: 10 * v.t - v.t**3 * 10 / 3,
         lambda v: 10 + 0 * v.t,
         feeds=CONCLUSION,
     ),
-    ProofStep(
+    _in_the_limit(
         "Prop. 1, limit",
         "Proposition 1 over H^2: the gradients are of a lower order than kappa(H)",
-        LIMIT,
         lambda v: 0 * v.t,
         lambda v: 0 * v.t + v.number(Fraction(25, 3)),
     ),
-    ProofStep(
+    _on_line(
         "Proposition 1",
         "|f_i'(x)| <= 2|f'(x)| + kappa(H)",
-        LINE,
         lambda v: v.larger,
         lambda v: 2 * abs(v.mean) + v.kappa,
     ),
-    ProofStep(
+    _on_line(
         "kappa(H) grows",
         "kappa(H) <= kappa(H') for 1 <= H <= H'",
-        LINE,
         lambda v: v.kappa,
         lambda v: v.kappa_later,
     ),

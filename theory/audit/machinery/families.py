@@ -8,7 +8,7 @@ constants L0, L1, kappa, rho under which every f_i is (L0, L1)-smooth and
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,10 +28,8 @@ def signs(N: int) -> Array:
 class _ClientFamily(ABC):
     """A family of N client functions; ``v`` holds its variables."""
 
-    @property
-    @abstractmethod
-    def variables(self) -> tuple[Variable, ...]:
-        """Its parameters."""
+    variables: ClassVar[tuple[Variable, ...]]
+    """Its parameters."""
 
     @abstractmethod
     def gradient(self, v: Values, y: Any) -> Any:
@@ -61,14 +59,10 @@ class _ExponentialFamily(_ClientFamily):
     a^2 e^{-|ax|}, so f is (L0, a)-smooth iff L0 >= a^2.
     """
 
-    smallest_L0: Fraction = Fraction(1, 1000)
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        return (
-            Variable("a", Fraction(1, 5), 3, logarithmic=True, often=(1,)),
-            Variable("base", self.smallest_L0, 10, logarithmic=True, often=(1,)),
-        )
+    variables = (
+        Variable("a", Fraction(1, 5), 3, logarithmic=True, often=(1,)),
+        Variable("base", Fraction(1, 1000), 10, logarithmic=True, often=(1,)),
+    )
 
     def gradient(self, v: Values, y: Any) -> Any:
         s = signs(v.N)
@@ -92,12 +86,10 @@ class _MultipleFamily(_ClientFamily):
     With c = 1 + |delta|: f_i'' <= c a^2 + a|f_i'| by cosh <= 1 + |sinh|; |f_i'| <= c|f'|.
     """
 
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        return (
-            Variable("a", Fraction(1, 5), 3, logarithmic=True, often=(1,)),
-            Variable("delta", 0, 4, often=(0, 1, 2)),
-        )
+    variables = (
+        Variable("a", Fraction(1, 5), 3, logarithmic=True, often=(1,)),
+        Variable("delta", 0, 4, often=(0, 1, 2)),
+    )
 
     def _weights(self, v: Values) -> Any:
         return 1 + v.delta * signs(v.N)
@@ -125,13 +117,11 @@ class _TiltedQuartics(_ClientFamily):
     with L1 b more; kappa = b, rho = 1.
     """
 
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        return (
-            Variable("slack", Fraction(1, 4), 4, logarithmic=True, often=(1, 2)),
-            Variable("m", 0, 4, often=(0, 1)),
-            Variable("b", 0, 5, often=(0, 1)),
-        )
+    variables = (
+        Variable("slack", Fraction(1, 4), 4, logarithmic=True, often=(1, 2)),
+        Variable("m", 0, 4, often=(0, 1)),
+        Variable("b", 0, 5, often=(0, 1)),
+    )
 
     def gradient(self, v: Values, y: Any) -> Any:
         return y * y * y + v.m * y + v.b * signs(v.N)
@@ -157,12 +147,10 @@ class _ShiftedQuartics(_ClientFamily):
     whose largest value is found where 6t - 3 L1 (t^2 + c^2) = 0, or at t = 0.
     """
 
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        return (
-            Variable("slack", Fraction(1, 4), 4, logarithmic=True, often=(1, 2)),
-            Variable("c", Fraction(1, 5), 4, often=(1, 2)),
-        )
+    variables = (
+        Variable("slack", Fraction(1, 4), 4, logarithmic=True, often=(1, 2)),
+        Variable("c", Fraction(1, 5), 4, often=(1, 2)),
+    )
 
     def gradient(self, v: Values, y: Any) -> Any:
         return (y + v.c * signs(v.N)) ** 3

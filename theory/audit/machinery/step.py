@@ -2,7 +2,7 @@
 
 A `Step` says ``left <= right`` (or ``==``) for all values of its `Space`; its sides read the
 values by name, and the constants of the paper as ``v.k.name``. A `WrittenProof` is a list of steps
-with the constants as printed; its `with_constants`, `turned` and `without` give altered proofs.
+with the constants as printed.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,6 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from certibit.data.errors import Refusal
 from certibit.theory.audit.machinery.unknowns import Nonnegative
 
 
@@ -126,20 +125,6 @@ class Space:
     count: int = 1000
     unknowns: Callable[[Mapping[str, Fraction]], Iterable[Values]] | None = None
 
-    def without(self, hypothesis: str) -> "Space":
-        """Drop a hypothesis; what is said of unknowns may rely on it, and is dropped too."""
-        changed = replace(
-            self,
-            variables=tuple(
-                replace(u, low=u.beyond[0], high=u.beyond[1], hypothesis="", beyond=None)
-                if u.hypothesis == hypothesis and u.beyond
-                else u
-                for u in self.variables
-            ),
-            hypotheses=tuple(h for h in self.hypotheses if h.name != hypothesis),
-        )
-        return changed if changed == self else replace(changed, unknowns=None)
-
     def having(self, hypothesis: Hypothesis) -> "Space":
         """Add a hypothesis."""
         return replace(self, hypotheses=(*self.hypotheses, hypothesis))
@@ -211,6 +196,15 @@ class ProofStep:
     argument: Callable[[Values], Nonnegative] | None = None
 
 
+def steps_on(space: Space) -> Callable[..., ProofStep]:
+    """Return what makes a step about a space from its place, words and sides, and what follows."""
+
+    def step(place: str, words: str, left: Side, right: Side, **more: Any) -> ProofStep:
+        return ProofStep(place, words, space, left, right, **more)
+
+    return step
+
+
 @dataclass(frozen=True)
 class WrittenProof:
     """A proof: its steps and its printed constants.
@@ -226,55 +220,3 @@ class WrittenProof:
     steps: tuple[ProofStep, ...]
     constants: Mapping[str, Fraction] = field(default_factory=dict)
     readings: Mapping[str, str] = field(default_factory=dict)
-
-    def step(self, place: str) -> ProofStep:
-        """Return the step at a place.
-
-        Raises
-        ------
-        Refusal
-            If there is none.
-        """
-        for step in self.steps:
-            if step.place == place:
-                return step
-        raise Refusal(f"the proof {self.name} has no step {place!r}; see its report for the places")
-
-    def with_constants(self, **constants: Rational) -> "WrittenProof":
-        """Return the proof with some printed constants replaced."""
-        unknown = sorted(set(constants) - set(self.constants))
-        if unknown:
-            raise Refusal(
-                f"the proof {self.name} has no constant {unknown[0]!r}; "
-                f"choose among {', '.join(sorted(self.constants))}"
-            )
-        changed = {name: Fraction(value) for name, value in constants.items()}
-        return replace(self, constants={**self.constants, **changed})
-
-    def turned(self, place: str) -> "WrittenProof":
-        """Return the proof with one inequality turned around."""
-        step = self.step(place)
-        return self.replaced(place, left=step.right, right=step.left)
-
-    def without(self, place: str, hypothesis: str) -> "WrittenProof":
-        """Return the proof with a hypothesis of one step dropped.
-
-        Raises
-        ------
-        Refusal
-            If the step does not have it.
-        """
-        space = self.step(place).space
-        if space.without(hypothesis) == space:
-            raise Refusal(f"{place} has no hypothesis {hypothesis!r} that could be dropped")
-        return self.replaced(place, space=space.without(hypothesis))
-
-    def replaced(self, place: str, **changes: Any) -> "WrittenProof":
-        """Return the proof with attributes of one step changed."""
-        old = self.step(place)
-        steps = tuple(replace(s, **changes) if s is old else s for s in self.steps)
-        return replace(self, steps=steps)
-
-    def only(self, *places: str) -> "WrittenProof":
-        """Return the proof of some steps alone."""
-        return replace(self, steps=tuple(self.step(place) for place in places))
