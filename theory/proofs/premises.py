@@ -459,6 +459,8 @@ class Premises:
                 with watched(self.method.name):
                     after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
                 channel.require_drawn()
+                for vector in _vectors(after):
+                    require_asked(vector)
                 runs.append((s, after, channel.drawn))
                 if len(runs) == 1:
                     done = self._done(after, self.exact, problem, channel)

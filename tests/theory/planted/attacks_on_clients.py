@@ -60,6 +60,38 @@ UNASKED: dict[str, Method] = {
 
 
 @dataclass(frozen=True)
+class Remembered:
+    x: Any
+    h: Any
+    a: Any  # (n, 1, R) bool: who is asked
+
+
+@dataclass(frozen=True)
+class Late(Method):
+    """The gradients of those who are asked are taken of all, a step later."""
+
+    needs = Needs()
+
+    def start(self, x, problem, channel):
+        return Remembered(x, problem.grad(x), everyone(copies(x, problem.n)))
+
+    def communicate(self, s, problem, channel):
+        x = channel.broadcast(s.x - 0.05 * mean(channel.send(s.h)))
+        return Remembered(x, problem.grad(s.x, active=s.a), self.following(s.a, channel))
+
+
+LATE = {
+    name: kind(f"late: {name}", Late, following=staticmethod(following))()
+    for name, following in {
+        "rare coins": lambda a, channel: channel.client_coins([0.001] * a.shape[0]),
+        "never again": lambda a, channel: a & ~a,
+        "a common coin": lambda a, channel: a & channel.coin(0.5),
+    }.items()
+}
+"""Who is asked in the step after."""
+
+
+@dataclass(frozen=True)
 class Asking(Method):
     """Gradient descent that first asks for what may be refused."""
 

@@ -7,6 +7,7 @@ from attacks_on_clients import (
     ACROSS,
     ASKING,
     COUPLED,
+    LATE,
     LEAKED,
     MIXED,
     OWN,
@@ -30,6 +31,13 @@ def test_gradients_that_were_not_asked_for_are_not_taken(name):
     why = r"not active|does not fit|other clients take part|fixed point"
     with pytest.raises(Refusal, match=why):
         certify(UNASKED[name], CONVEX, potential="search")
+
+
+@pytest.mark.parametrize("n", [1, 2, N])
+@pytest.mark.parametrize("method", LATE.values(), ids=list(LATE))
+def test_gradients_that_flags_leave_out_are_not_kept(method, n):
+    with pytest.raises(Refusal, match="what it did not ask for"):
+        certify(method, FunctionClass(n, mu=1.0, L=10.0), "search")
 
 
 @pytest.mark.long(keep=6)
