@@ -116,10 +116,11 @@ class LinearModel(WeightedLosses, RidgeProblem):
         with threadpool_limits(1):  # several threads lose on matrices of this size
             dealt = weighted_rows(dataset, shares, loss, weighting)
             ridge = strong_convexity(float(dealt.bare.L_i.max()), mu, kappa)
+            asked = (None if value is None else float(value) for value in (mu, kappa))
             problem = cls(
                 name=f"{dataset.name}@{dealt.n}",
                 seed=seed,
-                fingerprint=dealt.fingerprint(cls.__qualname__, mu, kappa),
+                fingerprint=dealt.fingerprint(cls.__qualname__, *asked),
                 bare=dealt.bare,
                 ridge=2 * ridge,
                 ridge_g=ridge,

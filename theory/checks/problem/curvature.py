@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certibit.data.losses.losses import Logistic
 from certibit.data.problem import (
     Constants,
     Problem,
@@ -83,7 +84,8 @@ def _constants_by_eigenvalues(problem: Problem, seed: int = 0) -> Verdict | None
         together = eigenvalues(lambda y: np.mean(problem.grad(y), axis=0, keepdims=True), x)
         average = max(average, float(np.abs(together).max()))
     attained = isinstance(problem, RidgeProblem | NonconvexQuadratic)
-    attained = attained and not isinstance(problem, LinearModel)
+    if isinstance(problem, LinearModel):
+        attained = isinstance(problem.loss, Logistic)
     exact = attained and problem.d <= _DENSE
     above = int(np.argmax(largest / L_i))
     compared = [(f"L_{above + 1} of client {above + 1}", float(L_i[above]), float(largest[above]))]
