@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from certibit.data.problems.quadratic import Quadratic as Quadratic
     from certibit.data.problems.selector import problem as problem
     from certibit.data.relaxed.polynomials import Quartics as Quartics
-    from certibit.data.relaxed.smoothness import relaxed_smoothness as relaxed_smoothness
 
     # What is drawn
     from certibit.figures.comparison.compare import compare as compare
