@@ -221,6 +221,11 @@ class Card:
         return tuple(theorem.title for theorem in self.stated)
 
     @property
+    def statuses(self) -> tuple[str, ...]:
+        """What stands behind each of them: *kernel*, *certificate* or *by hand*."""
+        return tuple(getattr(theorem, "status", "by hand") for theorem in self.stated)
+
+    @property
     def stated(self) -> tuple[Any, ...]:
         """All theorems."""
         return (*self.theorems, *self.along_runs)

@@ -20,6 +20,9 @@ SLACK = 1e-12
 EXACT = "gradients are exact: sigma <= 0"
 """The last hypothesis of a theorem without noise: where it fails, all others hold."""
 
+STATUSES = "kernel", "certificate", "by hand"
+"""What stands behind a theorem, the strongest first."""
+
 MEASURES = "potential", "gap", "squared_gradient", "gradient_norm"
 """What a theorem may be about: Psi itself, f - f*, |grad f|^2, or |grad f|."""
 
@@ -306,6 +309,8 @@ class Theorem(ABC):
     """Whether its promise is in a paper; otherwise the docstring says "Proved by us"."""
     rocq: ClassVar[str] = ""
     """The theorem in ``theory/rocq/methods``, as FILE.NAME; a subclass does not inherit it."""
+    certified: ClassVar[bool] = True
+    """Whether ``certify`` proves its promise, at given constants, in rational numbers."""
     noise_at_solution: ClassVar[bool] = False
     """Whether samples are smooth in expectation, and sigma^2 bounds the variance at x* only."""
 
@@ -316,6 +321,20 @@ class Theorem(ABC):
 
     def __repr__(self) -> str:
         return f"Theorem {self.title!r}" if hasattr(self, "title") else super().__repr__()
+
+    @property
+    def status(self) -> str:
+        """What stands behind it: *kernel*, *certificate* or *by hand*.
+
+        *kernel*: the kernel of Rocq has checked a proof from definitions, for all parameters.
+        *certificate*: ``certify`` proves the promise for given parameters, in rational numbers; the
+        tests do so for every such theorem of the package. *by hand*: the paper or the docstring has
+        a proof, and no program has checked it.
+        """
+        if self.kernel:
+            return "kernel"
+        own = type(self).__module__.startswith("certibit.")
+        return "certificate" if self.certified and own else "by hand"
 
     def require_promise(self) -> None:
         """Refuse a theorem that no check would look at, or that promises nothing.
@@ -415,7 +434,7 @@ class RunTheorem(Theorem):
     250
     """
 
-    measure = "gap"
+    measure, certified = "gap", False
 
     @abstractmethod
     def weight(self, m: Any, setting: Setting) -> tuple[float, ...]:
@@ -443,7 +462,7 @@ class NormTheorem(Theorem):
     ((), True)
     """
 
-    measure = "gradient_norm"
+    measure, certified = "gradient_norm", False
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         return (Gap(1.0, m.model(s)),)

@@ -78,7 +78,7 @@ def index_page(cards: Mapping[str, Card]) -> str:
     """Return the list of all methods."""
     rows = [
         (f"[{card.label}]({name}.md)", headline(docstring(card.method).summary),
-         escaped("; ".join(card.titles)) or "none")
+         _stated(card) or "none")
         for name, card in cards.items()
     ]  # fmt: skip
     return page(
@@ -89,6 +89,11 @@ def index_page(cards: Mapping[str, Card]) -> str:
         table(("method", "problem", "theorems"), rows),
         toctree(cards),
     )
+
+
+def _stated(card: Card) -> str:
+    pairs = zip(card.titles, card.statuses, strict=True)
+    return escaped("; ".join(f"{title} ({status})" for title, status in pairs))
 
 
 def toctree(names: Any) -> str:
@@ -139,7 +144,7 @@ def _theorems(card: Card) -> list[str]:
     for theorem in card.about("potential", "squared_gradient", "gap"):
         told = docstring(type(theorem))
         parts += [
-            f"### {escaped(theorem.title)}",
+            f"### {escaped(theorem.title)} ({theorem.status})",
             escaped(told.summary),
             prose(told.body),
             _conditions(card, theorem),

@@ -141,9 +141,9 @@ def _promised(promised: Promised, verdicts: Sequence[Verdict] | None = None) -> 
         return "\n".join([title, *_table(verdicts)])
     hypotheses = _hypotheses(promised.conditions)
     if not promised.met:
-        return f"{promised.theorem.title}: not met\n{hypotheses}"
+        return f"{promised.theorem.title} ({promised.theorem.status}): not met\n{hypotheses}"
     said = str(promised.promise).replace("factor ", "factor tau = ")
-    title = f"{promised.theorem.title}: {said}"
+    title = f"{promised.theorem.title} ({promised.theorem.status}): {said}"
     text = "\n".join([title, hypotheses, *_table(verdicts)])
     if promised.runs is not None and promised.runs.promised:
         text += f"\n{_whole_runs(promised.runs)}"
@@ -221,6 +221,7 @@ def examination_summary(found: Examination) -> dict[str, Any]:
         "theorems": [
             {
                 "title": None if promised.theorem is None else promised.theorem.title,
+                "status": None if promised.theorem is None else promised.theorem.status,
                 "met": promised.met,
                 "factor": promised.factor,
                 "promise": str(promised.promise),

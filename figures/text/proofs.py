@@ -147,12 +147,14 @@ def _theorem(account: Any) -> str:
     noisy = proof.functions.has_variance
     spent = _spent(account.noise, account.unlike) if noisy else ""
     if proof.measure.contracts:
-        return f"E[Psi+] <= {times_psi(account.published)}{spent} ({account.title})"
+        return (
+            f"E[Psi+] <= {times_psi(account.published)}{spent} ({account.title}; {account.status})"
+        )
     own = _spent(stated.exact_e, stated.exact_dissimilarity)
     return (
         f"E[Psi+] <= Psi - {account.published:.8g} {proof.measure.symbol}{spent} "
-        f"({account.title}); with its Psi {stated.c:.8g}{own.replace(' + ', ' with ', 1)} is "
-        "certified"
+        f"({account.title}; {account.status}); with its Psi {stated.c:.8g}"
+        f"{own.replace(' + ', ' with ', 1)} is certified"
     )
 
 
@@ -250,6 +252,7 @@ def _proof_values(account: Any) -> dict[str, Any]:
         | attributes(found, growth="growth", iterations="iterations"),
         **attributes(
             account, measure="certificate.measure.symbol", theorem="title", looseness="looseness",
+            status="status",
             published_c="published", published_e="noise", published_dissimilarity="unlike",
             stated_c="stated.c", stated_e="stated.e",
             certified_c="certificate.c", certified_e="certificate.e",

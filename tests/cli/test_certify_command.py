@@ -54,7 +54,8 @@ PRINTED = {
     "marina --problem breast-cancer@9:nonconvex --compressor rand-k:2": [
         "mu = -0.05", "MeanSmoothness"],
     "sgd --class nonconvex --noise --set gamma=0.3": [
-        "E[Psi+] <= Psi - 0.255 |grad f(x)|^2 + 0.0045 sigma^2 (SGD, nonconvex)", "verdict tight",
+        "E[Psi+] <= Psi - 0.255 |grad f(x)|^2 + 0.0045 sigma^2 (SGD, nonconvex; certificate)",
+        "verdict tight",
         "noise smallest e found for some c"],
     "gd --class nonconvex --noise": ["theorem none applies to these parameters", "0.09217"],
     "gd --class convex --optimise rounds --set gamma=0.5": [
@@ -67,7 +68,8 @@ PRINTED = {
     "l-svrg --kappa 100 --n 1 --noise expected=100": [
         "(1 - 0.001577055) Psi, proved", "proof holds"],
     "sgd --class nonconvex --noise gap=1 --growth 0.01 --set gamma=0.1": ["(1 + 0.01) Psi"],
-    "local-sgd --class nonconvex --zeta 1 --set I=2": ["(local SGD, nonconvex); with its Psi"],
+    "local-sgd --class nonconvex --zeta 1 --set I=2": [
+        "(local SGD, nonconvex; certificate); with its Psi"],
     f"episode --class relaxed --n 10 --sigma 0.01 --L1 2 {STEP}": [
         "L0 = 1, L1 = 2, n = 10, gradients with noise of length <= 0.01",
         "E f(x+) <= f(x) - 0.6", "sigma^2, proved in", "not for these parameters",
@@ -78,7 +80,8 @@ PRINTED = {
 """Parts of the text, of what is proved."""
 SEARCHED = {
     "ef21 --class nonconvex --alpha 0.5 --n 5": [
-        "E[Psi+] <= Psi - 0.14644661 |grad f(x)|^2 (EF21, nonconvex)", "E[Psi+] <= Psi - 0.1952",
+        "E[Psi+] <= Psi - 0.14644661 |grad f(x)|^2 (EF21, nonconvex; kernel)",
+        "E[Psi+] <= Psi - 0.1952",
         "proof holds, checked in rational numbers", "verdict loose by a factor 1.333",
         "a descent is certified up to 0.34"],
     "gd --class convex --n 3": [  # c = 2 gamma for gamma = 1/L, which is the best step

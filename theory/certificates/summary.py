@@ -61,6 +61,8 @@ class Account:
         The method with its parameters, and its setting.
     title : str or None
         The theorem with the best factor, or the largest c, of those that apply.
+    status : str
+        What stands behind it: *kernel*, *certificate* or *by hand*; empty without a theorem.
     published, noise, unlike : float
         Its c, e and e', NaN if none applies; of a factor c is 1 - factor. Where Psi is at most
         |x - x*|^2 at the state at rest about x, times the factor that makes its Psi so.
@@ -106,6 +108,7 @@ class Account:
     divergence: Any = None
     unattained: str = ""
     untried: str = ""
+    status: str = ""
 
     @property
     def decrease(self) -> float:
@@ -287,6 +290,7 @@ def _of_factor(
         step_name=name,
         largest_step=limit,
         frontier=(certificate,) if certificate.e else (),
+        status=theorem.status if theorem else "",
         **({} if noisy else _worst_case(method, run, certificate)),
     )
 
@@ -446,4 +450,5 @@ def _of_descent(
         largest,
         *best,
         noise_frontier(method, functions, growth=growth) if functions.has_variance else (),
+        status=told.theorem.status if told else "",
     )

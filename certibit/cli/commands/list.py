@@ -1,6 +1,7 @@
 """The command ``list``: print the names of methods, compressors and data sets."""
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -18,6 +19,7 @@ from certibit.theory.catalogue.catalogue import (
     SHARED_MINIMISER,
     STOCHASTIC,
 )
+from certibit.theory.theorem import STATUSES
 
 _NAMED = extension("certibit.data.relaxed.named")
 _SPLITS = ("shuffled", "in-order", "similarity:PERCENT", "dirichlet:CONCENTRATION")
@@ -71,11 +73,21 @@ def _text(
 
 
 def _ruled(cards: Mapping[str, Card]) -> list[str]:
-    """Return a line for every method with the compressor that it needs and its rules."""
+    """Return a line for every method: the compressor it needs, its rules, and its theorems."""
     needs = {name: card.method.needs.compressor or "no" for name, card in cards.items()}
     return _named(
-        {name: f"{needs[name]} compressor; {', '.join(card.rules)}" for name, card in cards.items()}
+        {
+            name: f"{needs[name]} compressor; {', '.join(card.rules)}; {_behind(card)}"
+            for name, card in cards.items()
+        }
     )
+
+
+def _behind(card: Card) -> str:
+    """Return what stands behind how many theorems of a method."""
+    counts = Counter(card.statuses)
+    told = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
+    return f"theorems: {told or 'none'}"
 
 
 def _given(card: Card) -> str:
@@ -84,7 +96,7 @@ def _given(card: Card) -> str:
         field.name if field.default is MISSING else f"{field.name}={field.default}"
         for field in fields(card.method)
     )
-    return "; ".join(filter(None, (", ".join(named), ", ".join(card.rules))))
+    return "; ".join(filter(None, (", ".join(named), ", ".join(card.rules), _behind(card))))
 
 
 def _named(told: Mapping[str, str]) -> list[str]:
@@ -119,6 +131,7 @@ def _methods() -> list[dict[str, Any]]:
                 for field in fields(card.method)
             ],
             "theorems": list(card.titles),
+            "statuses": list(card.statuses),
         }
         for kind, cards in kinds.items()
         for name, card in cards.items()

@@ -36,7 +36,8 @@ _UP_TO_ZETA = ("nonconvex", "stochastic")
 """Over these clients of a method for a shared minimiser differ by zeta, up to which it descends."""
 
 _CAPTION = (
-    "T: a published theorem on the card, t: one that is proved by us, c: a certificate that is "
+    "T: a published theorem on the card, t: one that is proved by us, k: the kernel of Rocq has "
+    "checked one of them from definitions, c: a certificate that is "
     f"computed now, with n = {N} clients (1 for EF and compressed GD), omega = {OMEGA:g} or alpha "
     f"= 1/2, L = {L:g}, and the step of a rule or one that is 10 to 1000 times smaller. Strongly "
     "convex: a factor, mu = 1; stochastic: with e sigma^2 and samples that are smooth in "
@@ -80,8 +81,10 @@ def class_cells(card: Card, classes: Sequence[str] = CLASSES) -> tuple[Cell, ...
 
 
 def _mark(theorems: Any) -> str:
-    published = [one.published for one in theorems]
-    return ("T" if any(published) else "t") if published else ""
+    theorems = list(theorems)
+    checked = "k" if any(one.kernel for one in theorems) else ""
+    published = "T" if any(one.published for one in theorems) else "t"
+    return f"{published}{checked}" if theorems else ""
 
 
 def _allows_noise(theorem: Any) -> bool:

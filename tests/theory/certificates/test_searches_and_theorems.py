@@ -1,11 +1,15 @@
 """A search proves no less than theorems, whatever n is."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from certibit import METHODS, SCAFFOLD, FunctionClass, Refusal
+from certibit.data.problem import Constants
+from certibit.theory.assumptions.assumption import BoundedDissimilarity
+from certibit.theory.catalogue.catalogue import CARDS, SHARED_MINIMISER
 from certibit.theory.certificates.certify import best_decrease, certify, searched_potential
 from certibit.theory.certificates.summary import class_setting
 
@@ -16,6 +20,13 @@ def at_a_point(name, n, kappa, omega):
     sent = omega if card.method.needs.compressor else None
     where = class_setting(card.method, n, kappa, sent, None, 1)
     return card.at(where), where
+
+
+def methods_by_rule(card, where):
+    """Yield a method with the parameters of each rule that gives some."""
+    for rule in card.rules:
+        with suppress(Refusal):
+            yield card.at(where, rule)
 
 
 @pytest.mark.long(keep=4)
@@ -32,6 +43,35 @@ def test_a_search_never_gives_less_than_the_stated_potential(name, point):
     found = certify(method, where, potential="search")
     assert found.decrease >= stated.decrease
     assert found.verify()
+
+
+CERTIFIED = [
+    (name, theorem)
+    for name, card in CARDS.items()
+    for theorem in card.theorems
+    if theorem.status == "certificate"
+]
+
+
+@pytest.mark.long(keep=3)
+@pytest.mark.parametrize(("name", "theorem"), CERTIFIED, ids=lambda one: getattr(one, "title", one))
+def test_a_certificate_proves_what_a_theorem_with_this_status_promises(name, theorem):
+    card, n = CARDS[name], 1 if name in SHARED_MINIMISER else 10
+    sent = 1.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, n, 100.0, sent, None, 20)
+    if theorem.measure != "potential":
+        mu = 0.0 if theorem.measure == "gap" else -100.0
+        where = replace(where, constants=Constants(mu, np.full(n, 100.0), 100.0))
+    functions = FunctionClass.of(where)
+    if name == "local-sgd":
+        functions = replace(functions, assumptions=(BoundedDissimilarity(1.0, 1.0),))
+    method = next(
+        method for method in methods_by_rule(card, where) if not theorem.unmet(method, where)
+    )
+    proof, promise = certify(method, functions, theorem), theorem.promise(method, where)
+    promised = promise.c if hasattr(promise, "c") else 1 - promise.factor
+    assert proof.verify()
+    assert proof.c >= promised * (1 - 1e-6) > 0
 
 
 @pytest.mark.long
