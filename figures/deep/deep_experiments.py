@@ -178,7 +178,8 @@ def draw_trainings(
 def _rival_look(name: str) -> dict[str, Any]:
     """Return the colour, marker and line of a method; methods without clipping are dashed."""
     rival = RIVALS[name]
-    return {"color": rival.colour, "marker": rival.marker, "linestyle": rival.line}
+    line = "-" if rival.clips else "--"
+    return {"color": rival.card.colour, "marker": rival.card.marker, "linestyle": line}
 
 
 def _record(
@@ -214,7 +215,7 @@ def _curve(name: str, curve: TrainingCurve) -> dict[str, Any]:
     return {
         "method": name,
         "label": RIVALS[name].label,
-        "colour": RIVALS[name].colour,
+        "colour": RIVALS[name].card.colour,
         **{key: json_number(getattr(curve, key)) for key in ("eta", "tau", "diverged")},
         **{key: getattr(curve, key).tolist() for key in ("rounds", "steps", "bits")},
         **{key: json_numbers(getattr(curve, key), 4) for key in ("loss", "accuracy")},

@@ -28,7 +28,8 @@ _PLAIN = {
     "clipped-scaffold": ("scaffold", "SCAFFOLD"),
 }
 """Names and labels of methods without their clipping."""
-_MEMORY = {"momentum-clipping": {"beta": 0.9}}
+_MEMORY = {"momentum-clipping": {"beta": 0.9}, "ef21-sgdm": {"eta": 0.2}}
+"""Parameters that are not tuned."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,19 @@ class Tuning:
         Its label in figures.
     clips : bool
         Whether it uses a threshold.
+    compressor : str
+        Its name.
     """
 
     card: Card
     label: str
     clips: bool = True
+    compressor: str = "identity"
+
+    @property
+    def local(self) -> bool:
+        """Whether it takes I steps in a round; otherwise one."""
+        return "I" in self.card.roles
 
     @property
     def federated(self) -> bool:
@@ -56,14 +65,15 @@ class Tuning:
 
     def make(self, eta: Any, tau: Any, I: int, S: int | None) -> Method:  # noqa: E741
         """Make it with eta and tau, numbers or (1, 1, R), I local steps and cohorts of S."""
-        values = self.card.steps(eta, tau) | _MEMORY.get(self.card.name, {}) | {"I": I}
-        values |= {} if self.clips else {"gamma": UNCLIPPED}
-        return self.card.method(**values | ({"S": S} if self.federated else {}))
+        values = self.card.steps(eta, tau) | _MEMORY.get(self.card.name, {})
+        values |= {"gamma": UNCLIPPED} if self.card.threshold and not self.clips else {}
+        counts = {name: count for name, count in (("I", I), ("S", S)) if name in self.card.roles}
+        return self.card.method(**values, **counts)
 
 
 def _tunings() -> Iterator[tuple[str, Tuning]]:
     for name, card in CLIPPING.items():
-        if "I" in card.roles:
+        if card.threshold and "I" in card.roles:
             yield name, Tuning(card, card.label)
         if name in _PLAIN:
             plain, label = _PLAIN[name]

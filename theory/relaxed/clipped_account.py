@@ -15,17 +15,12 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import RelaxedConstants
 from certibit.data.relaxed.families import Exponential, Extremal, Multiples, Shape
 from certibit.solvers.method import Method
-from certibit.solvers.methods.celgc import CELGC
-from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
-from certibit.solvers.methods.clipped_sgd import ClippedSGD
-from certibit.solvers.methods.episode import EPISODE
-from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
-from certibit.solvers.methods.normalised_gd import NormalisedGD
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import advance, simulated_world
 from certibit.theory.card import Card
 from certibit.theory.cards.clipped_sgd import ClippedGD
-from certibit.theory.cards.episode import GENERAL, MAIN
+from certibit.theory.cards.episode import GENERAL, MAIN, Theorem1
+from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates.largest_step import limits
 from certibit.theory.certificates.summary import verdict
 from certibit.theory.relaxed.certify_clipped import (
@@ -36,10 +31,6 @@ from certibit.theory.relaxed.certify_clipped import (
 from certibit.theory.relaxed.relaxed_functions import RelaxedFunctions
 from certibit.theory.theorem import Condition
 from certibit.theory.verdict import ContradictionError
-
-CLIPPED_GD = ClippedGD()
-SAME_STEP = (ClippedSGD, NaiveParallelClip, ClippedMinibatchSGD)
-"""Methods whose round with I = 1 is one of clipped gradient descent, without noise."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ class PublishedStep:
 
 
 def published_step(
-    method: type,
+    card: Card,
     functions: RelaxedFunctions,
     eta: float,
     gamma: float,
@@ -90,22 +81,19 @@ def published_step(
     1, where the step that its theorem allows is largest. Its accuracy epsilon is the largest that
     it allows. With I local steps, eta and gamma are I times those of one.
     """
-    c = constants or RelaxedConstants(functions.L0, functions.L1, 0.0, 1.0, functions.sigma)
-    if issubclass(method, EPISODE):
-        return _of_episode(functions, eta, gamma, c)
-    equal = issubclass(method, CELGC) and (functions.kappa, functions.rho) == (0, 1)
-    if functions.sigma or not (equal or issubclass(method, (*SAME_STEP, NormalisedGD))):
+    theorem = next(iter(card.about("gradient_norm")), None)
+    if isinstance(theorem, Theorem1):
+        own = RelaxedConstants(functions.L0, functions.L1, 0.0, 1.0, functions.sigma)
+        return _of_episode(functions, eta, gamma, constants or own)
+    if theorem is None or functions.sigma:
         return None
-    L0, L1 = functions.L0, functions.L1
-    limits = CLIPPED_GD.limits(L0, L1, eta, gamma)
+    if theorem.equal and (functions.kappa, functions.rho) != (0, 1):
+        return None
+    limits = theorem.limits(functions.L0, functions.L1, eta, gamma)
     least, *others = (float(condition.right) for condition in limits)
-    longest = min(others)
-    if issubclass(method, NormalisedGD):
-        title = f"{CLIPPED_GD.title}, of whose steps these are at least the half"
-        promise = "f(x+) <= f(x) - M/4"
-        return PublishedStep(title, limits, least, longest, 0.25, promise)
-    promise = "f(x+) <= f(x) - M/2"
-    return PublishedStep(CLIPPED_GD.title, limits, least, longest, 0.5, promise)
+    half = "" if theorem.c == ClippedGD.c else ", of whose steps these are at least the half"
+    promise = f"f(x+) <= f(x) - M/{1 / theorem.c:g}"
+    return PublishedStep(f"{theorem.title}{half}", limits, least, min(others), theorem.c, promise)
 
 
 def _of_episode(
@@ -250,7 +238,7 @@ def clipped_account(
     with suppress(Refusal):
         by_lemma = certify_clipped(method, functions, "lemma-5").c
     eta, gamma = float(proof.measure.eta), float(proof.measure.gamma)
-    published = published_step(type(method), functions, eta, gamma, constants)
+    published = published_step(card_of(method), functions, eta, gamma, constants)
     return ClippedAccount(published, proof, by_lemma, attained, *_steps(method, functions))
 
 
@@ -297,9 +285,9 @@ def parameters_of(
     Refusal
         If there is no such theorem, or no way to make the method from eta and a threshold.
     """
-    found = published_step(card.method, functions, 1.0, 1.0, constants)
+    found = published_step(card, functions, 1.0, 1.0, constants)
     if found is None or not card.threshold or not math.isfinite(found.eta * found.gamma):
-        equal = ", or kappa = 0 and rho = 1 if all f_i are equal" * issubclass(card.method, CELGC)
+        equal = ", or kappa = 0 and rho = 1 if all f_i are equal" * (card.name == "celgc")
         raise Refusal(
             f"no theorem on {card.name} has parameters for {functions.described}; give each "
             f"yourself{equal}"

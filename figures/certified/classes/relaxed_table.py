@@ -8,7 +8,6 @@ from certibit.data.problem import RelaxedConstants
 from certibit.figures.certified.classes.rule_tables import Row, tabulated
 from certibit.figures.text.tables import digits_text
 from certibit.solvers.method import Method
-from certibit.solvers.methods.clipped_sgd import ClippedSGD
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CLIPPING
 from certibit.theory.relaxed.certify_clipped import certify_clipped
@@ -95,9 +94,9 @@ def published_method(
     """
     quiet = replace(functions, sigma=0.0)
     found = (
-        published_step(card.method, functions, 1.0, 1.0, constants)
-        or published_step(card.method, quiet, 1.0, 1.0, constants and replace(constants, sigma=0.0))
-        or published_step(ClippedSGD, quiet, 1.0, 1.0)
+        published_step(card, functions, 1.0, 1.0, constants)
+        or published_step(card, quiet, 1.0, 1.0, constants and replace(constants, sigma=0.0))
+        or published_step(CLIPPING["clipped-sgd"], quiet, 1.0, 1.0)
     )
     assert found is not None, "that of clipped gradient descent holds for all L0 and L1"
     return card.method(**card.steps(found.eta, found.gamma / found.eta))
