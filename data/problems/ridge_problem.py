@@ -245,7 +245,6 @@ class RidgeProblem(ABC):
         """Average of the h_i at shared points (1, d, R), as an array of shape (R,)."""
 
     @abstractmethod
-    @abstractmethod
     def _bare_gap(self, step: Array) -> Array:
         """Average of the D_{h_i}(x_star + step, x_star), (1, d, R) to (R,), no cancellation."""
 

@@ -51,16 +51,6 @@ def grid(loss, points):
 
 
 @pytest.mark.parametrize("loss", ALL + ROBUST, ids=repr)
-def test_slope_and_curvature_are_derivatives(loss):
-    z, b = grid(loss, np.linspace(-4.013, 4.017, 67))
-    h = 1e-6
-    slope = (loss.value(z + h, b) - loss.value(z - h, b)) / (2 * h)
-    np.testing.assert_allclose(loss.slope(z, b), slope, atol=1e-7)
-    curvature = (loss.slope(z + h, b) - loss.slope(z - h, b)) / (2 * h)
-    np.testing.assert_allclose(loss.curvature(z, b), curvature, rtol=1e-6, atol=1e-7)
-
-
-@pytest.mark.parametrize("loss", ALL + ROBUST, ids=repr)
 def test_smoothness_and_weak_convexity_are_the_extreme_curvatures(loss):
     curvature = loss.curvature(*grid(loss, np.linspace(-9, 9, 20_001)))
     assert curvature.max() == pytest.approx(loss.smoothness, rel=1e-5)

@@ -13,7 +13,7 @@ from certibit.figures.locodl.panels import Curve, Figure
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from certibit.figures.looks import method_look
 from certibit.figures.text.tables import late_median, short_cost
-from certibit.theory.catalogue.catalogue import CLIPPING, METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 
 
 def straight(made, rate, runs=3):
@@ -57,12 +57,6 @@ def test_no_two_curves_of_a_panel_look_alike(number):
 
 def test_every_method_has_a_look_and_a_name():
     assert len({method_look(name) for name in [*METHODS, "mine"]}) == len(METHODS) + 1
-
-
-def test_methods_of_one_figure_differ_in_colour():
-    for cards in (METHODS, CLIPPING):
-        colours = [card.colour for card in cards.values()]
-        assert len(set(colours)) == len(colours)
 
 
 DEUTERANOPE = np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]])

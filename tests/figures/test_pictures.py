@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Canvas
 
 from certibit.data.files.archive import write_record
 from certibit.figures.locodl.recipes import FIGURES
-from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import CLIPPING, METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "making"))
@@ -103,11 +103,8 @@ def oklab(colour):
     return axes @ np.cbrt(cones @ rgb)
 
 
-def test_methods_of_one_figure_have_colours_that_differ():
-    seen = {name: oklab(card.colour) for name, card in METHODS.items()}
-    alike = [
-        (one, other)
-        for one, other in combinations(seen, 2)
-        if np.linalg.norm(seen[one] - seen[other]) < 0.06
-    ]
-    assert not alike
+@pytest.mark.parametrize("cards", [METHODS, CLIPPING])
+def test_methods_of_one_figure_have_colours_that_differ(cards):
+    seen = {name: oklab(card.colour) for name, card in cards.items()}
+    pairs = combinations(seen, 2)
+    assert not [pair for pair in pairs if np.linalg.norm(seen[pair[0]] - seen[pair[1]]) < 0.06]
