@@ -168,6 +168,7 @@ def _write_page(chosen: argparse.Namespace) -> None:
     work = _work(chosen)
     folder = work.folder
     if not any(part.weights for part in read_parts(folder)):
+        print(f"{folder} has no comparison; the demonstration runs first", file=sys.stderr)
         reproduce([demonstration()], work)
     print(write_report(folder, chosen.page or folder / "report.html"))
     for part in read_parts(folder):
