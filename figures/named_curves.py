@@ -55,11 +55,10 @@ def named_canvas(plots: Sequence[NamedPlot], measure: str, width: float, rows: i
     """Draw medians, bands and names side by side, each so many inches wide, with room for rows.
 
     Below the target stands a name per curve with its median cost, at the end of a line from the
-    end of the curve; a curve that does not arrive says so. The axes of costs have room for the
-    curves of all plots.
+    end of the curve; a curve that does not arrive says so. The axes of a cost have room for the
+    curves of all plots with the same cost.
     """
     size = (width * len(plots), named_height(rows))
-    everything = [curve for plot in plots for curve in plot.curves]
     with style.context(STYLE):
         canvas = Canvas(figsize=size, layout="constrained")
         axes = canvas.subplots(1, len(plots), squeeze=False)[0]
@@ -68,7 +67,8 @@ def named_canvas(plots: Sequence[NamedPlot], measure: str, width: float, rows: i
             curves = plot.curves
             place.set_title(plot.title, parse_math=plot.math)
             place.set_xlabel(plot.xlabel)
-            _frame(place, curves, _ROW * (len(curves) + 0.8) / _CURVES, everything)
+            alike = [one for other in plots if other.xlabel == plot.xlabel for one in other.curves]
+            _frame(place, curves, _ROW * (len(curves) + 0.8) / _CURVES, alike)
             for look, curve in zip(plot.looks, curves, strict=True):
                 _draw(place, curve, look)
             _name(canvas, place, plot)

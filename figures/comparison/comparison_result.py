@@ -1,5 +1,6 @@
 """The result of a comparison: costs of several methods on one problem, tables, figures."""
 
+import math
 import os
 import re
 import textwrap
@@ -240,43 +241,83 @@ class Comparison:
         require_quantity("total bits", downlink)
         return _ranking_latex(self._pairs, self._target(target), downlink, self.network)
 
-    def plot(self, x: str = "bits", downlink: float = 0.0) -> "Canvas":
+    def plot(
+        self,
+        x: str | Sequence[str] = "bits",
+        downlink: float = 0.0,
+        *,
+        width: float | None = None,
+        title: str | None = None,
+    ) -> "Canvas":
         """Draw f - f*, or |grad f|^2, against a cost: medians and 10-90 % bands over the seeds.
 
         The horizontal axis is logarithmic where the curves end more than a factor of ten apart.
+
+        Parameters
+        ----------
+        x : str or sequence of str
+            A cost, or one for each of several axes side by side.
+        downlink : float
+            The weight of total bits.
+        width : float, optional
+            Inches of the whole, by default 5.5 for each of the axes.
+        title : str, optional
+            In the place of what was run; "" for none.
 
         Returns
         -------
         matplotlib.figure.Figure
             A curve ends at the number of the table for the finest target.
+
+        Raises
+        ------
+        Refusal
+            If a cost is not counted, or the width is not above 0.
         """
         from certibit.figures.named_curves import NamedPlot, named_canvas  # noqa: PLC0415  (heavy)
 
-        require_quantity(x, downlink, self.network)
-        bands = ", 10-90 % bands" if len(self.traces[0].seeds) > 1 else ""
-        numbers = f"numbers: to {MEASURES[self.measure]} = {accuracy_name(self.targets[-1])}"
-        title = (self.made, f"{self._over}{bands}; {numbers}")
-        plot = NamedPlot(
-            "\n".join(textwrap.fill(line, 90) for line in title),
-            quantity_name(x, downlink, self.network),
-            [contestant.label for contestant in self.contestants],
-            distinct_looks([contestant.card for contestant in self.contestants]),
-            [cost_curve(trace, self.targets[-1], x, downlink) for trace in self.traces],
-        )
-        return named_canvas([plot], self.measure, 5.5, len(self.traces))
+        costs = [x] if isinstance(x, str) else list(x)
+        for one in costs or [""]:
+            require_quantity(one, downlink, self.network)
+        width = _WIDTH * len(costs) if width is None else width
+        if not 0 < width < math.inf:
+            raise Refusal(f"width = {width} inches is no width of a figure; give a number above 0")
+        if title is None:
+            bands = ", 10-90 % bands" if len(self.traces[0].seeds) > 1 else ""
+            numbers = f"numbers: to {MEASURES[self.measure]} = {accuracy_name(self.targets[-1])}"
+            letters = max(20, int(_LETTERS * (width / len(costs) - _LEFT)))
+            lines = self.made, f"{self._over}{bands}; {numbers}"
+            title = "\n".join(textwrap.fill(line, letters) for line in lines)
+        plots = [
+            NamedPlot(
+                title if place == 0 else "",
+                quantity_name(one, downlink, self.network),
+                [contestant.label for contestant in self.contestants],
+                distinct_looks([contestant.card for contestant in self.contestants]),
+                [cost_curve(trace, self.targets[-1], one, downlink) for trace in self.traces],
+            )
+            for place, one in enumerate(costs)
+        ]
+        return named_canvas(plots, self.measure, width / len(costs), len(self.traces))
 
-    def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        x: str | Sequence[str] = "bits",
+        downlink: float = 0.0,
+        **options: Any,
+    ) -> Path:
         """Write the figure of :meth:`plot` as SVG, PNG or PDF, whole or not at all; give the file.
 
         Raises
         ------
         Refusal
-            If the file is to be of another kind.
+            If the file is to be of another kind; see :meth:`plot`.
         """
         from certibit.figures.drawing import require_format, write_canvas  # noqa: PLC0415  (heavy)
 
         require_format(Path(path))
-        return write_canvas(self.plot(x, downlink), Path(path))
+        return write_canvas(self.plot(x, downlink, **options), Path(path))
 
     @property
     def measure(self) -> str:
@@ -356,6 +397,8 @@ def _summary(costs: NDArray[np.float64]) -> dict[str, Any]:
 _Ranked = tuple[Contestant, Trace]
 """A contestant and its runs."""
 
+_WIDTH, _LEFT, _LETTERS = 5.5, 0.6, 15
+"""Inches of axes, and to the left of them; letters of an inch in a title."""
 _LEVEL, _TOLD_APART = 0.05, 5
 """The level of the sign test, and the fewest seeds with which it tells two methods apart."""
 _BAND = "10-90 %"

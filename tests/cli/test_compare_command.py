@@ -11,6 +11,7 @@ from certibit.solvers.runs.engine import simulate
 def test_compare_prints_the_table_and_draws(capsys, tmp_path):
     picture, tex = tmp_path / "figure.svg", tmp_path / "table.tex"
     files = ["--plot", str(picture), "--latex", str(tex)]
+    files += ["--axes", "total bits,rounds", "--width", "7", "--title", ""]
     assert main([*COMPARE, "--downlink-weight", "0.5", *files]) == 0
     found = certibit.compare(
         certibit.problem("breast-cancer@9", kappa=50),
@@ -19,7 +20,8 @@ def test_compare_prints_the_table_and_draws(capsys, tmp_path):
         seeds=2,
     )
     assert capsys.readouterr().out == f"{found.table(0.5)}\n"
-    found.save(tmp_path / "again.svg", "total bits", downlink=0.5)
+    axes = ["total bits", "rounds"]
+    found.save(tmp_path / "again.svg", axes, downlink=0.5, width=7.0, title="")
     assert picture.read_bytes() == (tmp_path / "again.svg").read_bytes()
     assert tex.read_text() == f"{found.to_latex(downlink=0.5)}\n"
 

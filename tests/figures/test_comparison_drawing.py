@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from compared import NAMES, PROBLEM, Mine, Yours
 
-from certibit import CARDS, GD, Budget, Card, compare
+from certibit import CARDS, GD, Budget, Card, Refusal, compare
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.costs import QUANTITIES, CostCurve, cost_curve
 from certibit.figures.looks import distinct_looks
@@ -110,6 +110,26 @@ def test_the_figure_says_what_was_run_and_counted(found):
     medians = found.spreads("total bits", downlink=0.5)
     for contestant in found.contestants:
         assert f"{contestant.label}: {short_cost(medians[contestant.name].median)}" in shown
+
+
+def test_axes_width_and_title_are_chosen(found):
+    canvas = found.plot(["bits", "rounds"], width=6.5, title="mine")
+    left, right = canvas.axes
+    assert canvas.get_figwidth() == 6.5
+    assert "bits" in left.get_xlabel()
+    assert "rounds" in right.get_xlabel()
+    assert (left.get_title(loc="left"), right.get_title(loc="left")) == ("mine", "")
+    assert found.plot("rounds").axes[0].get_xlim() == right.get_xlim()
+    narrow = found.plot(width=3.25)
+    narrow.draw_without_rendering()
+    box = narrow.axes[0]._left_title.get_window_extent()
+    assert box.x1 <= narrow.bbox.x1
+    assert found.plot(title="").axes[0].get_title(loc="left") == ""
+    for wrong in (0.0, -1.0, float("nan")):
+        with pytest.raises(Refusal, match="no width of a figure"):
+            found.plot(width=wrong)
+    with pytest.raises(Refusal):
+        found.plot([])
 
 
 def test_the_axis_is_logarithmic_where_curves_are_decades_apart(found):

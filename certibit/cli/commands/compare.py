@@ -66,7 +66,8 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
         write_text(chosen.latex, found.to_latex(downlink=weight))
     if chosen.plot:
         by = "total bits" if weight else SECONDS if clock else "bits"
-        found.save(chosen.plot, by, weight)
+        axes = chosen.axes.split(",") if chosen.axes else by
+        found.save(chosen.plot, axes, weight, width=chosen.width, title=chosen.title)
 
 
 _OPTIONS = f"""\
@@ -82,6 +83,9 @@ METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[ours]+natural,
     eta=0.1,0.01:tau=5,10 (eta alone for methods without threshold), all with the limits of runs,
     and compare them at the best pair: the fewest bits to the finest accuracy
 --plot FILE:file  draw the comparison as .svg, .png or .pdf
+--axes COSTS  with --plot: costs of axes side by side, such as bits,rounds,gradients
+--width :float  with --plot: inches of the figure
+--title TEXT  with --plot: its title; "" for none
 --latex FILE:file  write the table of the finest accuracy in LaTeX, for its package booktabs
 --report NAME  store the comparison under this name for certibit report
 {FRESH}
