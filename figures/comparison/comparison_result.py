@@ -5,7 +5,7 @@ import os
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,7 +183,8 @@ class Comparison:
                     "name": contestant.name,
                     "method": contestant.method.name,
                     "parameters": {
-                        key: json_number(value) for key, value in asdict(contestant.method).items()
+                        one.name: json_number(getattr(contestant.method, one.name))
+                        for one in fields(contestant.method)
                     },
                     "compressor": contestant.compressor.name,
                     "tuned": tuned,

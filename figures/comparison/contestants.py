@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from certibit.data.errors import Refusal
@@ -163,8 +163,8 @@ def _told_apart(given: list[Contestant]) -> tuple[Contestant, ...]:
     """Return the contestants; those of one name are called by the parameters that differ."""
     found = []
     for contestant in given:
-        alike = [asdict(other.method) for other in given if other.name == contestant.name]
-        values = asdict(contestant.method)
+        alike = [vars(other.method) for other in given if other.name == contestant.name]
+        values = vars(contestant.method)
         differing = [name for name in values if any(each[name] != values[name] for each in alike)]
         if alike.count(values) > 1:
             raise Refusal(f"{contestant.name} takes part twice; leave one of the two out")

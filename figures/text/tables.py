@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -200,7 +200,7 @@ def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
         },
         "method": {
             "name": method.name,
-            **{key: json_number(value) for key, value in asdict(method).items()},
+            **{one.name: json_number(getattr(method, one.name)) for one in fields(method)},
         },
         "compressor": {
             "name": used.name,
@@ -240,11 +240,16 @@ def attributes(account: Any, **paths: str) -> dict[str, Any]:
 
 
 def json_number(value: Any) -> Any:
-    """Return a number as JSON has it: whole ones without a fraction, none if not finite."""
+    """Return a number as JSON has it: whole ones without a fraction, none if not finite.
+
+    A method that is a parameter of another one is written out.
+    """
     if isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, tuple | list):
         return [json_number(each) for each in value]
+    if is_dataclass(value):
+        return repr(value)
     number = float(value)
     if not math.isfinite(number):
         return None

@@ -13,6 +13,8 @@ from compared import NAMES, PROBLEM, TARGETS, Mine
 
 import certibit
 from certibit import (
+    CELGC,
+    EPISODE,
     GD,
     Budget,
     Network,
@@ -29,6 +31,7 @@ from certibit.figures.comparison import comparison_result
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.costs import QUANTITIES, cost_text, spread
 from certibit.figures.text.tables import short_cost
+from certibit.solvers.clipping import Trained
 from certibit.theory.catalogue.catalogue import CARDS
 
 WEIGHTS = [0.0, 0.5]
@@ -250,6 +253,12 @@ def test_those_of_one_name_are_told_apart_by_what_differs():
     assert [each.name for each in pair] == [
         f"locodl[p={method.p:.6g}]+rand-k:2", "locodl[p=1]+rand-k:2",
     ]  # fmt: skip
+    trained = [Trained(kind(0.1, 1.0)) for kind in (CELGC, EPISODE)]
+    assert [each.name for each in contestants(PROBLEM, trained)] == [
+        f"trained[method={one.method}]" for one in trained
+    ]
+    found = compare(PROBLEM, trained, budget=Budget(rounds=1)).summary()["contestants"]
+    assert [each["parameters"]["method"] for each in found] == [str(one.method) for one in trained]
 
 
 REFUSALS = [

@@ -1,7 +1,7 @@
 """Clipped methods: the identities between them on common samples, their costs, and B.3 exactly."""
 
 from dataclasses import fields, replace
-from itertools import product
+from itertools import pairwise, product
 from math import inf
 
 import numpy as np
@@ -12,7 +12,7 @@ from certibit import CELGC, EPISODE, GD, SCAFFOLD, Clip21, ClippedSGD, Experimen
 from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.data.quiet_machine import quiet_machine
 from certibit.data.relaxed.families import Cosh, Multiples, Tilted, Well, crossed_cosh, stalemate
-from certibit.solvers.clipping import unit
+from certibit.solvers.clipping import Trained, unit
 from certibit.solvers.compressors.base import Identity
 from certibit.solvers.libraries import host
 from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
@@ -73,6 +73,8 @@ def same(first, second, noises, single_client=False):
 EXACT, NOISY, ANY = [None], [Uniform(0.5), Rademacher(0.5), Ball(0.5)], [None, Uniform(0.5)]
 
 IDENTITIES = {
+    "trained without momentum == EPISODE++": (
+        Trained(EpisodePlusPlus(ETA, GAMMA, 3, 2)), EpisodePlusPlus(ETA, GAMMA, 3, 2), ANY, False),
     "EPISODE, I = 1, exact == clipped GD": (
         EPISODE(ETA, GAMMA), ClippedSGD(ETA, GAMMA), EXACT, False),
     "EPISODE, unclipped, I = 1 == minibatch SGD": (
@@ -248,6 +250,30 @@ def test_the_momentum_mixture_is_the_recursion_written_out():
                  for v in (m, g)]  # fmt: skip
         x = x - nu * steps[0] - (1 - nu) * steps[1]
         np.testing.assert_allclose(x[0], after, rtol=1e-11, atol=1e-13)
+
+
+def test_momentum_weight_decay_and_decay_of_steps_written_out():
+    """Of EPISODE: from round 10 on half of eta and gamma, from 20 on a quarter."""
+    problem, beta, decay = problems(None)["wells"], 0.5, 0.3
+    method = Trained(EPISODE(ETA, GAMMA, 2), beta, decay, 0.5, (10, 20))
+    models, _ = trajectory(method, problem)
+    v, clipped = 0, []
+    for t, (x, after) in enumerate(pairwise(models[:, None])):
+        part = 0.5 ** ((t >= 10) + (t >= 20))
+        G_i = problem.grad(x)
+        y, G = x, G_i.mean(axis=0, keepdims=True)
+        clipped.append(np.linalg.norm(G[0, :, 0]) > GAMMA / ETA)
+        for _ in range(2):
+            v = beta * v + problem.grad(y) + decay * y
+            q = v - G_i + G
+            y = y - part * (GAMMA * unit(q) if clipped[-1] else ETA * q)
+        np.testing.assert_allclose(y.mean(axis=0), after[0], rtol=1e-11, atol=1e-13)
+    assert {*clipped} == {True, False}
+    for wrong in ({"momentum": 1.0}, {"weight_decay": -1.0}, {"factor": 0.0}):
+        with pytest.raises(Refusal, match="are not possible; give 0 <= momentum < 1"):
+            replace(method, **wrong)
+    with pytest.raises(Refusal, match="have no momentum; leave S or momentum out"):
+        replace(method, method=CELGC(ETA, GAMMA, S=2))
 
 
 def test_the_conventions():
