@@ -72,6 +72,12 @@ OWN_TAU = Amendment(
     restricts=True,
 )
 
+OWN_STEP = Amendment(
+    "2 eta I Gamma <= 2/216, the theorem's step size",
+    constants={"lemma_1": Fraction(2, 216)},
+    restricts=True,
+)
+
 _step = steps_on(ANY_TAU)
 
 LEMMAS = (
@@ -129,13 +135,7 @@ LEMMAS = (
         lambda v: 1 + 0 * v.e,
         feeds=("(14)", "(15)"),
         movable=("lemma_1",),
-        amendments=(
-            Amendment(
-                "2 eta I Gamma <= 2/216, the theorem's step size",
-                constants={"lemma_1": Fraction(2, 216)},
-                restricts=True,
-            ),
-        ),
+        amendments=(OWN_STEP,),
     ),
     _step(
         "(18) repaired",
@@ -144,13 +144,7 @@ LEMMAS = (
         lambda v: 1 + 0 * v.e,
         feeds=("(14)", "(15)"),
         movable=("lemma_1",),
-        amendments=(
-            Amendment(
-                "2 eta I Gamma <= 2/216, the theorem's step size",
-                constants={"lemma_1": Fraction(2, 216)},
-                restricts=True,
-            ),
-        ),
+        amendments=(OWN_STEP,),
     ),
     _step(
         "Claim 2, (35)",

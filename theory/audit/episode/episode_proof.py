@@ -22,7 +22,7 @@ from certibit.theory.audit.episode.episode_theorem import (
 from certibit.theory.audit.episode.lemmas import AUXILIARY, GROWTH
 from certibit.theory.audit.episode.proposition import PROPOSITION, PROPOSITION_CONSTANTS
 from certibit.theory.audit.machinery.numbers import sinh
-from certibit.theory.audit.machinery.rounds import JOINT
+from certibit.theory.audit.machinery.rounds import JOINT, own_step
 from certibit.theory.audit.machinery.step import (
     Amendment,
     ProofStep,
@@ -37,19 +37,9 @@ from certibit.theory.formulas.episode_round import PRINTED, factor_A, factor_B
 
 def _average(v: Values, key: str, general: bool) -> None:
     """Derive the theorem's epsilon and largest step size, and the lower bound of m_1."""
-    C = v.number(1)
-    A, B = factor_A(C), factor_B(C)
-    first, second, third = (getattr(v.k, f"{key}_{j}") for j in (1, 2, 3))
-    Gamma = 2 * A * v.L0 + B * (1 + 24 * v.sigma)
-    v.epsilon = v.share * 3 * A * v.L0 / (10 * B)
-    smoothness = A * v.L0 + (B if general else 0)
-    v.eta = np.minimum(
-        1 / (first * Gamma),
-        np.minimum(
-            v.epsilon / (second * Gamma * v.sigma),
-            2 * v.epsilon**2 / (third * smoothness * v.sigma**2),
-        ),
-    )
+    C, v.L1, v.kappa, v.rho, v.N, v.I = map(v.number, (1, 1, 1, 2, 2, 1))
+    v.A, v.B = factor_A(C), factor_B(C)
+    v.eta = own_step(v, key, general)
     v.joint = v.L0 >= 1
     unit = v.eta * v.sigma**2
     least = unit / 4 * v.sigma / sinh(v.sigma)

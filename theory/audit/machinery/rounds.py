@@ -132,23 +132,25 @@ def _lemma_round(v: Values) -> None:
     _play_with(v, v.part * limit)
 
 
-def _theorem_round(v: Values, form: str, general: bool) -> None:
-    """Derive a round with the theorem's tau, epsilon and step size, and play it."""
-    prepare(v)
+def own_step(v: Values, form: str, general: bool) -> Any:
+    """Derive the theorem's tau and epsilon, and return its largest step size."""
     curvature = v.B * v.L1 * v.rho
     v.tau = 11 * v.sigma + v.A * v.L0 / curvature
     v.epsilon = v.share * 3 * v.A * v.L0 / (5 * curvature)
     Gamma = 2 * v.A * v.L0 + v.B * v.L1 * v.kappa + 12 * curvature * v.sigma
     smoothness = v.A * v.L0 + (v.B * v.L1 * v.kappa if general else 0)
     first, second, third = (getattr(v.k, f"{form}_{j}") for j in (1, 2, 3))
-    limit = np.minimum(
-        1 / (first * Gamma * v.I),
-        np.minimum(
-            v.epsilon / (second * Gamma * v.I * v.sigma),
-            v.N * v.epsilon**2 / (third * smoothness * v.sigma**2),
-        ),
+    limits = (
+        v.epsilon / (second * Gamma * v.I * v.sigma),
+        v.N * v.epsilon**2 / (third * smoothness * v.sigma**2),
     )
-    _play_with(v, v.part * limit)
+    return np.minimum(1 / (first * Gamma * v.I), np.minimum(*limits))
+
+
+def _theorem_round(v: Values, form: str, general: bool) -> None:
+    """Derive a round with the theorem's tau, epsilon and step size, and play it."""
+    prepare(v)
+    _play_with(v, v.part * own_step(v, form, general))
 
 
 def _play_with(v: Values, eta: Any) -> None:
