@@ -137,7 +137,7 @@ class Card:
     method : type
         The method's class.
     label : str
-        The label in figures and tables; by default the name of the method.
+        The label in figures and tables; by default ``label`` of the method, or its name.
     theorems : tuple of Theorem
         Its theorems; each says its measure.
     along_runs : tuple of AlongRuns
@@ -208,7 +208,8 @@ class Card:
         for theorem in self.theorems:
             theorem.require_promise()
         if not self.label:
-            object.__setattr__(self, "label", self.name)
+            own = getattr(self.method, "label", None)
+            object.__setattr__(self, "label", own if isinstance(own, str) else self.name)
 
     @property
     def name(self) -> str:

@@ -17,4 +17,4 @@ class Mine(GD):
 
 @dataclass(frozen=True)
 class Yours(GD):
-    name = "yours"
+    name, label = "yours", "GD-HB"

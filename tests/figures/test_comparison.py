@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from compared import NAMES, PROBLEM, TARGETS, Mine
+from compared import NAMES, PROBLEM, TARGETS, Mine, Yours
 
 import certibit
 from certibit import (
@@ -226,6 +226,7 @@ FORMS = [
     ("celgc[eta=0.01,gamma=1]", "celgc[eta=0.01,gamma=1]", "CELGC (eta=0.01,gamma=1)"),
     ("agd", "agd", "AGD"),
     ((Mine(gamma=0.01), None), "mine", "mine"),
+    ((Yours(gamma=0.01), None), "yours", "GD-HB"),
 ]
 
 
