@@ -76,6 +76,11 @@ The bound is on rounds, for the worst compressor in U(omega); reals are those of
 for which k times the bound is the least.
 """
 
+ORIGINAL_ADIANA = Order(
+    "(1 + sqrt(omega*sqrt(omega))/sqrt(sqrt(n)) + omega/sqrt(n))*sqrt(kappa) + omega"
+)
+"""Rounds of ADIANA as first analysed: Li, Kovalev, Qian, Richtarik, arXiv:2002.11364."""
+
 LOCAL_REALS = "(sqrt(d) + d/sqrt(n))*sqrt(kappa) + d"
 """The reals of methods with local training and compression."""
 

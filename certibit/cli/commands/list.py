@@ -7,18 +7,20 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from certibit.cli.words.plain_options import JSON, print_json
+from certibit.data.errors import Refusal
 from certibit.data.files.manifest import NAMES as DATASETS
 from certibit.data.losses.losses import LOSSES
 from certibit.data.terminal import for_terminal, paragraph
 from certibit.solvers.compressors.selector import NAMES as COMPRESSORS, other_names
 from certibit.solvers.registry import extension
-from certibit.theory.card import Card
+from certibit.theory.card import LOWER_BOUND, ORIGINAL_ADIANA, Card
 from certibit.theory.catalogue.catalogue import (
     CLIPPING,
     METHODS,
     SHARED_MINIMISER,
     STOCHASTIC,
 )
+from certibit.theory.formulas.leading_orders import CASES, leading_order
 from certibit.theory.theorem import STATUSES
 
 _NAMED = extension("certibit.data.relaxed.named")
@@ -27,6 +29,11 @@ _SPLITS = ("shuffled", "in-order", "similarity:PERCENT", "dirichlet:CONCENTRATIO
 
 def _list_names(chosen: argparse.Namespace) -> None:
     """Print the names of methods with their parameters, of compressors and of data sets."""
+    if chosen.orders:
+        if chosen.json:
+            raise Refusal("--orders is a table to read; leave --json out")
+        print(for_terminal(_orders))
+        return
     names = {
         "compressors": [*COMPRESSORS, *other_names()],
         "problems": list(DATASETS),
@@ -38,6 +45,26 @@ def _list_names(chosen: argparse.Namespace) -> None:
         print_json({"methods": _methods()} | names)
         return
     print(for_terminal(lambda: _text(**names)))
+
+
+def _orders() -> str:
+    """Write the leading orders of all methods, and what they are in the cases of the papers."""
+    groups: dict[tuple[str, str], list[str]] = {
+        (LOWER_BOUND.rounds.formula, LOWER_BOUND.reals.formula): ["lower bound"],
+        (ORIGINAL_ADIANA.formula, ""): ["adiana, original analysis"],
+    }
+    for name, card in METHODS.items():
+        if card.orders:
+            key = card.orders.rounds.formula, card.orders.reals.formula
+            groups.setdefault(key, []).append(name)
+    lines = ["Leading orders, times ln(1/epsilon): Tables 1 and 2 of LoCoDL, with more methods"]
+    for (rounds, reals), names in groups.items():
+        cases = {"rounds": rounds}
+        cases |= {f"  {case}": leading_order(rounds, case) for case in list(CASES)[1:3]}
+        if reals:
+            cases |= {"reals": reals, "  n = O(d)": leading_order(reals, "n = O(d)")}
+        lines += ["", ", ".join(names), *_named(cases)]
+    return "\n".join(lines)
 
 
 def _text(
@@ -142,4 +169,7 @@ def _wrapped(words: Iterable[str]) -> str:
     return paragraph(", ".join(words), "  ", "  ", break_on_hyphens=False)
 
 
-COMMANDS = {"list": (_list_names, JSON)}
+_OPTIONS = f"""\
+--orders  print rounds and reals of all methods in leading order instead
+{JSON}"""
+COMMANDS = {"list": (_list_names, _OPTIONS)}
