@@ -19,7 +19,6 @@ GOALS = {
 LIMITS = GOALS | {
     "lines of the rooms": 66_300,
     "lines of tests": 43_100,
-    "public definitions": 1_311,
 }
 """What it has at most today: whoever adds deletes as much, and whoever deletes lowers it."""
 

@@ -52,9 +52,9 @@ class ClientClass:
             raise Refusal(
                 f"a class of {self.count!r} clients is none; give an integer of at least 1"
             )
-        require_curvature(self.mu, self.L)
-        require_compression(omega=self.omega)
-        require_contraction(alpha=self.alpha)
+        _require_curvature(self.mu, self.L)
+        _require_compression(omega=self.omega)
+        _require_contraction(alpha=self.alpha)
 
     @property
     def described(self) -> str:
@@ -65,7 +65,7 @@ class ClientClass:
         return f"{self.count} of the f_i with {curves}{omega}{alpha}"
 
 
-def require_curvature(mu: Any, L: Any) -> None:
+def _require_curvature(mu: Any, L: Any) -> None:
     """Refuse constants of no class of functions."""
     unbounded = isinstance(mu, float) and math.isinf(mu)
     if unbounded or not (mu < L and L > 0):
@@ -74,28 +74,28 @@ def require_curvature(mu: Any, L: Any) -> None:
         )
 
 
-def require_compression(**constants: Any) -> None:
+def _require_compression(**constants: Any) -> None:
     """Refuse relative variances of compressors, by name, that are negative."""
     for name, omega in constants.items():
         if not (omega is None or omega >= 0):
             raise Refusal(f"{name} = {omega:g} must be at least 0")
 
 
-def require_contraction(**constants: Any) -> None:
+def _require_contraction(**constants: Any) -> None:
     """Refuse constants of contractions, by name, that are none."""
     for name, alpha in constants.items():
         if alpha is not None and not 0 < alpha <= 1:
             raise Refusal(f"{name} = {alpha:g} must be above 0 and at most 1")
 
 
-def ends_of_groups(sizes: Sequence[float], groups: int) -> tuple[int, ...]:
+def _ends_of_groups(sizes: Sequence[float], groups: int) -> tuple[int, ...]:
     """Return where groups of ascending sizes end so that the sum of the largest is the least.
 
     Every member counts as the largest of its group.
 
     Examples
     --------
-    >>> ends_of_groups([1.0, 1.0, 5.0, 6.0], 2)
+    >>> _ends_of_groups([1.0, 1.0, 5.0, 6.0], 2)
     (2, 4)
     """
     none: tuple[int, ...] = ()
@@ -177,11 +177,11 @@ class FunctionClass:
         plain_numbers(self)
         if not (isinstance(self.n, int) and self.n >= 1):
             raise Refusal(f"n = {self.n!r} is no number of clients; give an integer of at least 1")
-        require_curvature(self.mu, self.L)
-        require_compression(
+        _require_curvature(self.mu, self.L)
+        _require_compression(
             omega=self.omega, omega_down=self.omega_down, omega_joint=self.omega_joint
         )
-        require_contraction(alpha=self.alpha, alpha_down=self.alpha_down)
+        _require_contraction(alpha=self.alpha, alpha_down=self.alpha_down)
         if self.bias is not None:
             object.__setattr__(self, "alpha", self._contraction_of(self.bias))
         if self.L_f is not None and not self.average_convexity < self.L_f:
@@ -372,7 +372,7 @@ class FunctionClass:
                 f"{setting.compressor.name} shares its randomness between the clients, which "
                 "cannot be certified for clients that differ; give 1 group"
             )
-        ends = ends_of_groups(found.tolist(), groups)
+        ends = _ends_of_groups(found.tolist(), groups)
         return cls.of_classes(
             [
                 ClientClass(b - a, alike.mu, float(found[b - 1]), alike.omega, alike.alpha)

@@ -16,7 +16,7 @@ from certibit.data.errors import DamagedFileError
 from certibit.data.files.cache import write_atomically
 
 
-def read_sealed(path: Path, length: int, seal: Callable[[bytes], bytes]) -> bytes:
+def _read_sealed(path: Path, length: int, seal: Callable[[bytes], bytes]) -> bytes:
     """Return all bytes of a file whose last ones seal the others.
 
     Parameters
@@ -74,7 +74,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     DamagedFileError
         If it cannot be read, or is not what was written.
     """
-    content = read_sealed(path, _DIGITS, _digest)
+    content = _read_sealed(path, _DIGITS, _digest)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             return {name: np.asarray(file[name]) for name in file.files}
@@ -140,7 +140,7 @@ def read_record(path: Path) -> Any:
     DamagedFileError
         If it cannot be read, or is not what was written.
     """
-    written = read_sealed(path, _LENGTH, _tail)
+    written = _read_sealed(path, _LENGTH, _tail)
     try:
         return json.loads(written)["content"]
     except (ValueError, KeyError, TypeError, RecursionError) as fault:

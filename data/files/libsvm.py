@@ -85,14 +85,14 @@ def parse(
         and increasing, a value or label that is not finite, and label values that are not two; for
         a file without a row or without an entry.
     """
-    A, values = read_rows(text, source, features)
+    A, values = _read_rows(text, source, features)
     labels = np.unique(values)
     if len(labels) != 2:
         raise Refusal(_labels_told(text, source, labels))
     return A, np.where(values == labels[1], 1.0, -1.0), (float(labels[0]), float(labels[1]))
 
 
-def read_rows(
+def _read_rows(
     text: bytes, source: str, features: int = 0
 ) -> tuple["scipy.sparse.csr_array", NDArray[np.float64]]:
     """Parse the text of a file with any finite numbers as labels: the rows and the labels.
@@ -334,7 +334,7 @@ def load_numbers(name_or_path: str | Path, download: bool = True) -> Dataset:
     if name == BUNDLED or plain in CATALOGUE or PREFIX + plain in CATALOGUE:
         return replace(load(name, download), labels=())
     path = _path(name)
-    A, values = read_rows(content(path), str(path))
+    A, values = _read_rows(content(path), str(path))
     return Dataset(_plain_name(path), A, values, (), str(path))
 
 

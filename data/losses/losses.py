@@ -46,7 +46,7 @@ class Logistic(Loss):
         return sigmoid(z) * sigmoid(-z)
 
     def divergence(self, z: Array, step: Array, b: Array) -> Array:
-        return logistic_divergence(b * z, b * step)
+        return _logistic_divergence(b * z, b * step)
 
 
 def exponent_limit(z: Array) -> float:
@@ -60,7 +60,7 @@ def sigmoid(z: Array) -> Array:
     return 1.0 / (1.0 + xp.exp(xp.minimum(-z, exponent_limit(z))))
 
 
-def logistic_divergence(z: Array, step: Array) -> Array:
+def _logistic_divergence(z: Array, step: Array) -> Array:
     """Bregman divergence of phi(z) = log(1 + exp(-z)): phi(z+step) - phi(z) - phi'(z) step.
 
     It is the cumulant generating function of a centred Bernoulli variable of probability
@@ -149,7 +149,7 @@ class Multinomial:
         far = xp.max(xp.abs(s), axis=2) > _FAR
         near = xp.clip(s, -_FAR, _FAR)
         with_logs = _log_sum_exp(z - _log_sum_exp(z)[:, :, None, :] + s)
-        return xp.where(far, with_logs, xp.log1p(xp.sum(p * exp_remainder(near), axis=2)))
+        return xp.where(far, with_logs, xp.log1p(xp.sum(p * _exp_remainder(near), axis=2)))
 
     def _one_hot(self, b: Array, z: Array) -> Array:
         xp = array_namespace(z)
@@ -164,7 +164,7 @@ def _log_sum_exp(z: Array) -> Array:
     return top[:, :, 0, :] + xp.log(xp.sum(xp.exp(z - top), axis=2))
 
 
-def exp_remainder(s: Array) -> Array:
+def _exp_remainder(s: Array) -> Array:
     """Return exp(s) - 1 - s, as a series where the terms cancel."""
     xp = array_namespace(s)
     small = xp.abs(s) < _SERIES
@@ -360,10 +360,10 @@ class Poisson(Loss):
         second = step - first
         low = xp.minimum(z, self.bound + 0.0 * z)
         from_below = (
-            xp.exp(low) * (exp_remainder(first) + xp.expm1(first) * second)
+            xp.exp(low) * (_exp_remainder(first) + xp.expm1(first) * second)
             + 0.5 * steep * second * second
         )
-        from_above = steep * (0.5 * first * first + first * second + exp_remainder(second))
+        from_above = steep * (0.5 * first * first + first * second + _exp_remainder(second))
         return xp.where(below, from_below, from_above)
 
     def accepts(self, b: Array) -> str:

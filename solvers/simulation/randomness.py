@@ -149,7 +149,7 @@ def require_own_numbers(purpose: str, others: Iterable[str]) -> None:
             )
 
 
-def stream_width(count: int) -> int:
+def _stream_width(count: int) -> int:
     """Return how many numbers are drawn at once for draws of so many."""
     return max(_BLOCK, 16 * count)
 
@@ -192,7 +192,7 @@ class Stream:
 
     def _refill(self, runs: NDArray[np.intp], count: int) -> None:
         """Move the unused numbers of each short run to the front of its block and draw the rest."""
-        width = stream_width(count)
+        width = _stream_width(count)
         if self._block.shape[1] < width:
             runs = np.arange(len(self._generators))
             block = np.empty((len(runs), width))

@@ -75,7 +75,7 @@ def program(*values: Any) -> dict[str, Any]:
     }
     texts: dict[str, str] = {}
     for thing in things:
-        if not is_of_the_package(module_of(thing)) and not _is_of_a_library(thing):
+        if not _is_of_the_package(module_of(thing)) and not _is_of_a_library(thing):
             _require_source(thing)
             texts |= own_texts(module_of(thing))
     return {
@@ -85,7 +85,7 @@ def program(*values: Any) -> dict[str, Any]:
     }
 
 
-def is_of_the_package(name: str) -> bool:
+def _is_of_the_package(name: str) -> bool:
     """Say whether a module is one of this package, by its name."""
     return name.partition(".")[0] == _PACKAGE
 
@@ -346,11 +346,11 @@ class Store:
 
 def _own_parts(problem: Problem) -> dict[str, Any]:
     """Return what a problem holds beside the data and constants that its specification names."""
-    of_the_package = [kind for kind in type(problem).__mro__ if is_of_the_package(kind.__module__)]
+    of_the_package = [kind for kind in type(problem).__mro__ if _is_of_the_package(kind.__module__)]
     named = {name for kind in of_the_package for name in getattr(kind, "__dataclass_fields__", ())}
     parts = {}
     for name, part in state(problem).items():
-        if name in named and is_of_the_package(type(part).__module__):
+        if name in named and _is_of_the_package(type(part).__module__):
             parts[name] = type(part)  # such as the storage of the rows
         elif name not in named or not isinstance(part, float | np.ndarray):
             parts[name] = part

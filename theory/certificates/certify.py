@@ -128,7 +128,7 @@ def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPot
     return family.of_weights(found)
 
 
-def best_weights(step: RationalStep) -> tuple[float, ...]:
+def _best_weights(step: RationalStep) -> tuple[float, ...]:
     """Return the weights of the terms of a step with the largest decrease."""
     given = step.symbols.weights
     used = [place for place, weight in enumerate(given) if weight]
@@ -174,7 +174,7 @@ def class_of_proof(
     return as_used(method, functions)
 
 
-def require_growth(functions: FunctionClass, measure: Measure, growth: Fraction) -> None:
+def _require_growth(functions: FunctionClass, measure: Measure, growth: Fraction) -> None:
     """Refuse a descent that cannot be for a noise that grows with f - inf f."""
     noise = functions.noise
     if growth and (functions.has_solution or measure.name != "squared_gradient"):
@@ -189,7 +189,7 @@ def require_growth(functions: FunctionClass, measure: Measure, growth: Fraction)
         )
 
 
-def forms_of_class(
+def _forms_of_class(
     method: Method,
     functions: FunctionClass,
     measure: Measure,
@@ -220,7 +220,7 @@ def forms_of_class(
     return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
 
 
-def least_at_start(
+def _least_at_start(
     family: Family, programme: DescentProgramme, functions: FunctionClass, begin: Experiment[Any]
 ) -> Descent:
     """Return the descent with nearly the least Psi_0/c at the start of runs of an experiment."""
@@ -256,7 +256,7 @@ def has_descent(
     functions = class_of_proof(method, functions, measure)
     asked = Measure(measure) if measure else default_measure(functions)
     least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
-    _, programme = forms_of_class(method, functions, asked, Fraction(growth))
+    _, programme = _forms_of_class(method, functions, asked, Fraction(growth))
     return bool(programme.best(CLOSE, enough=least).c > least)
 
 
@@ -269,7 +269,7 @@ def largest_constant(method: Method, functions: FunctionClass) -> float:
         As :func:`~certibit.theory.certificates.certify.certify`.
     """
     functions = class_of_proof(method, functions)
-    _, programme = forms_of_class(method, functions, default_measure(functions))
+    _, programme = _forms_of_class(method, functions, default_measure(functions))
     return float(fraction(programme.best(CLOSE).c))
 
 
@@ -298,8 +298,8 @@ def noise_frontier(
     True
     """
     functions, grown = class_of_proof(method, functions), Fraction(growth)
-    require_growth(functions, default_measure(functions), grown)
-    _, programme = forms_of_class(method, functions, default_measure(functions), grown)
+    _require_growth(functions, default_measure(functions), grown)
+    _, programme = _forms_of_class(method, functions, default_measure(functions), grown)
     largest = programme.best(CLOSE).c
     if not programme.samples or largest <= 0:
         return ()
@@ -317,8 +317,8 @@ def fewest_rounds(method: Method, functions: FunctionClass, begin: Experiment[An
         As :func:`~certibit.theory.certificates.certify.certify`.
     """
     functions = class_of_proof(method, functions)
-    family, programme = forms_of_class(method, functions, default_measure(functions))
-    found = least_at_start(family, programme, functions, begin)
+    family, programme = _forms_of_class(method, functions, default_measure(functions))
+    found = _least_at_start(family, programme, functions, begin)
     values = values_at_start(family.start.spread(), begin, functions)
     start = sum(float(fraction(w)) * q for w, q in zip(found.weights, values, strict=True))
     return start / float(fraction(found.c)) if found.c > 0 else float("inf")
@@ -424,7 +424,7 @@ def certify(
                 )
             method, stated, potential = cut[0], cut[1:], potential or cut[1]
     functions = class_of_proof(method, functions, asked.name)
-    require_growth(functions, asked, grown)
+    _require_growth(functions, asked, grown)
     if potential is None:
         potential = stated[0] if stated else "search"
         stated = ()
@@ -470,7 +470,7 @@ def _programme_of_factor(
 ) -> tuple[DescentProgramme, tuple[float, ...]]:
     """Return the programme of the best factor with a potential, and the weights of its terms."""
     step = factor_step(method, functions, potential, trusted=trusted)
-    own = best_weights(step) if weights == "free" else step.symbols.weights
+    own = _best_weights(step) if weights == "free" else step.symbols.weights
     exactly = exact_weights(own, potential)
     step = with_noises(step, method, functions, potential, exactly)
     return DescentProgramme.of_factor(step, exactly), own
@@ -646,11 +646,11 @@ def _searched_descent(
     begin: Experiment[Any] | None = None,
 ) -> Proof:
     """Return the proof with the best quadratic form, of which small parts are left out."""
-    family, programme = forms_of_class(method, functions, measure, growth)
+    family, programme = _forms_of_class(method, functions, measure, growth)
     if begin is None:
         found = _solved(programme, least, CLOSE)
     else:
-        found = least_at_start(family, programme, functions, begin)
+        found = _least_at_start(family, programme, functions, begin)
     if functions.has_solution and found.c < NOTHING / rational(functions.L):
         raise Refusal(
             "no descent is found that begins with |x - x*|^2: the largest c is 0; take other "

@@ -201,10 +201,10 @@ def _fit(link: Proof, following: Proof) -> bool:
         other = RationalStep.of(following.method, following.functions, link.potential)
         same = [form.entries for form in other.now] == [form.entries for form in step.now]
     methods = link.method, following.method
-    return same and has_one_meaning(link.potential, methods, link.functions)
+    return same and _has_one_meaning(link.potential, methods, link.functions)
 
 
-def has_one_meaning(
+def _has_one_meaning(
     potential: Potential, methods: Sequence[Method], functions: FunctionClass
 ) -> bool:
     """Whether the terms of Psi, less their weights, are the same for all parameters of a method.
@@ -363,7 +363,7 @@ def certify_run(
         )
     family = Family.largest(methods[0], functions)
     joined = Joined((potential, family.start.spread(), AtModel(measure)))
-    if not has_one_meaning(joined, methods, functions):
+    if not _has_one_meaning(joined, methods, functions):
         raise Refusal(
             f"Psi, f - f* or |x - x*|^2 of {methods[0].name} is made of other vectors when its "
             "parameters change, so that the steps do not fit; state a potential without parameters"

@@ -49,7 +49,7 @@ STEPS = 30
 
 
 @dataclass(frozen=True)
-class Boundary:
+class _Boundary:
     """The parameters at which a hypothesis holds with equality, one parameter being moved.
 
     Attributes
@@ -126,7 +126,7 @@ def boundaries(
     rule: str | None = None,
     *,
     kappas: tuple[float, ...] = (10.0, 200.0),
-) -> Iterator[Boundary]:
+) -> Iterator[_Boundary]:
     """Move each real parameter of a rule on small quadratics as far as the hypotheses allow."""
     for start in _starts(theorem, card, rule, kappas):
         for field in fields(start.method):
@@ -143,7 +143,7 @@ def boundaries(
                     except Refusal as refusal:
                         refused = str(refusal)
                     broken = _next_broken(theorem, last, field.name, factor)
-                    yield Boundary(field.name, value, rate, worst, broken, refused)
+                    yield _Boundary(field.name, value, rate, worst, broken, refused)
 
 
 def promised_and_worst(theorem: Theorem, experiment: ConvexExperiment) -> tuple[float, float]:

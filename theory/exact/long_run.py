@@ -97,7 +97,7 @@ class ExtremeClass:
         return sum(count * curvature for count, curvature in pairs) / self.functions.n + self.ridge
 
 
-class QuadraticProblem(SymbolicProblem):
+class _QuadraticProblem(SymbolicProblem):
     """Gradients of the quadratics, in some unit."""
 
     def __init__(self, basis: Basis, frame: Frame, extreme: ExtremeClass, unit: float) -> None:
@@ -159,7 +159,7 @@ class QuadraticProblem(SymbolicProblem):
         return self.frame.rows(ahead - here)[:, :1, :1]
 
 
-class ExtremeChannel(SymbolicChannel):
+class _ExtremeChannel(SymbolicChannel):
     """Messages with the largest errors; those that are unbiased and drawn alone are new unknowns.
 
     Of those that clients draw together, ``signs`` chooses whether they are too long or too short.
@@ -278,7 +278,7 @@ class SecondMoments:
         In units in which no field is much larger than another.
     extreme : ExtremeClass
         The quadratics and the messages.
-    problem : QuadraticProblem
+    problem : _QuadraticProblem
         The quadratics as a world of symbols.
     state : State
         The unknown state.
@@ -292,7 +292,7 @@ class SecondMoments:
 
     method: MethodInUnits
     extreme: ExtremeClass
-    problem: QuadraticProblem
+    problem: _QuadraticProblem
     state: Any
     kernels: Blocks
     step: Matrix
@@ -332,8 +332,8 @@ class SecondMoments:
         counts = extreme.counts
         basis = Basis(room * len(counts), len(counts))
 
-        def world(cells: Any) -> QuadraticProblem:
-            return QuadraticProblem(basis, Frame(cells, counts), extreme, method.gradient)
+        def world(cells: Any) -> _QuadraticProblem:
+            return _QuadraticProblem(basis, Frame(cells, counts), extreme, method.gradient)
 
         problem = world(cells_of_kinds(counts))
         template = first_state(method.inner, sum(counts), counts)
@@ -347,7 +347,7 @@ class SecondMoments:
         def after(orbit: Orbit, signs: Scripted) -> Matrix:
             nonlocal solved
             there = world(orbit.cells)
-            channel = ExtremeChannel(method, extreme, there, orbit, signs)
+            channel = _ExtremeChannel(method, extreme, there, orbit, signs)
             s = theorem_step(method, unknown_state(template, there), there, channel)
             solved |= there.solved
             grams = _forms(s, there, kernels)
@@ -402,7 +402,7 @@ class SecondMoments:
         yield from map(from_triangle, np.split(form, np.cumsum(lengths)[:-1]))
 
 
-def _forms(s: Any, problem: QuadraticProblem, kernels: Blocks) -> Iterator[Matrix]:
+def _forms(s: Any, problem: _QuadraticProblem, kernels: Blocks) -> Iterator[Matrix]:
     """Yield the forms that are a basis of all, of a state after a step."""
     frame, kinds = problem.frame, problem.basis.kind
     counts, of_kind = frame.layout.counts, frame.row_kinds
@@ -431,7 +431,7 @@ def _forms(s: Any, problem: QuadraticProblem, kernels: Blocks) -> Iterator[Matri
             yield gram + gram.transpose(0, 2, 1)
 
 
-def _restricted(gram: Matrix, problem: QuadraticProblem, kernels: Blocks) -> Matrix:
+def _restricted(gram: Matrix, problem: _QuadraticProblem, kernels: Blocks) -> Matrix:
     """Return the coordinates of a form on what the state can be.
 
     Those of blocks of one kind are for the mean of squares over its clients, not for the sum, so

@@ -76,7 +76,7 @@ def _word(value: Any) -> str:
     return str(value.value if isinstance(value, Exact) else value)
 
 
-def written_classes(functions: FunctionClass) -> list[dict[str, str]]:
+def _written_classes(functions: FunctionClass) -> list[dict[str, str]]:
     """Return the constants of the classes of clients, of g and the server, and of the average."""
     kinds = range(len(functions.kinds))
     omegas = [*(one.omega for one in functions.kinds), functions.omega_down]
@@ -90,7 +90,7 @@ def written_classes(functions: FunctionClass) -> list[dict[str, str]]:
     return [dict(zip(names, map(written_number, row), strict=True)) for row in rows]
 
 
-def free_unknowns(step: SymbolicStep, kernel: Rationals) -> list[str]:
+def _free_unknowns(step: SymbolicStep, kernel: Rationals) -> list[str]:
     """Return the names of the unknowns that are free in a block."""
     names = [""] * step.basis.size
     for name, first in step.basis.names.items():
@@ -103,20 +103,20 @@ def free_unknowns(step: SymbolicStep, kernel: Rationals) -> list[str]:
     return [names[row] for row in rows]
 
 
-def evaluations_of(step: SymbolicStep, kernels: list[Rationals]) -> list[dict[str, Any]]:
+def _evaluations_of(step: SymbolicStep, kernels: list[Rationals]) -> list[dict[str, Any]]:
     """Return the evaluated gradients, with their points."""
     kinds = len(kernels) - 1
     return [
         {
             "class": one.kind % (kinds + 1),
-            "point": written_vector(one.point, kernels),
-            "gradient": written_vector(unknown_in_blocks(one.gradient, step), kernels),
+            "point": _written_vector(one.point, kernels),
+            "gradient": _written_vector(_unknown_in_blocks(one.gradient, step), kernels),
         }
         for one in step.evaluations
     ]
 
 
-def places_of_end(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[int]:
+def _places_of_end(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[int]:
     """Return the numbers of the evaluations of a class, or of all that make the average."""
     everyone = range(kinds)
     if end == "solution":
@@ -131,14 +131,14 @@ def places_of_end(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[i
     ]
 
 
-def unknown_in_blocks(number: int, step: SymbolicStep) -> list[Rationals]:
+def _unknown_in_blocks(number: int, step: SymbolicStep) -> list[Rationals]:
     """Return an unknown in all blocks: what all share, and what its own class has."""
     unit = np.array([int(place == number) for place in range(step.basis.size)], dtype=object)
     own = step.basis.kind[number]
     return [unit, *(unit * int(own == kind) for kind in range(len(step.kernels) - 1))]
 
 
-def written_vector(blocks: Any, kernels: list[Rationals]) -> list[list[str]]:
+def _written_vector(blocks: Any, kernels: list[Rationals]) -> list[list[str]]:
     """Return a vector in the coordinates of all blocks."""
     return [
         [str(entry) for entry in rationals(block) @ kernel]
@@ -146,7 +146,7 @@ def written_vector(blocks: Any, kernels: list[Rationals]) -> list[list[str]]:
     ]
 
 
-def written_form(form: RationalForm) -> dict[str, Any]:
+def _written_form(form: RationalForm) -> dict[str, Any]:
     """Return a form: its blocks, and its function values."""
     return {
         "blocks": [[list(map(str, row)) for row in block] for block in form.blocks],
@@ -214,10 +214,10 @@ def proof_file(proof: Proof) -> dict[str, Any]:
     now, after = whole.psi(descent.weights)
     written: dict[str, Any] = {
         "counts": [int(one.count) for one in functions.kinds],
-        "classes": written_classes(functions),
+        "classes": _written_classes(functions),
         "assumptions": [writer.assumption(one) for one in writer.assumptions.values()],
         "solution": int(functions.has_solution),
-        "evaluations": evaluations_of(step, writer.kernels),
+        "evaluations": _evaluations_of(step, writer.kernels),
         "messages": writer.messages,
         "psi": writer.form(now),
         "expected": writer.form(after),
@@ -243,7 +243,7 @@ def proof_file(proof: Proof) -> dict[str, Any]:
         written["start"] = {"psi": rest, "inequalities": writer.inequalities(descent.starting)}
     return {
         "about": method_in_words(proof.method, functions),
-        "unknowns": [free_unknowns(step, kernel) for kernel in writer.kernels],
+        "unknowns": [_free_unknowns(step, kernel) for kernel in writer.kernels],
         "proof": written,
     }
 
@@ -271,8 +271,8 @@ class _Writer:
         return [
             {
                 "class": server if (kind := int(self.step.basis.kind[unknown])) < 0 else kind,
-                "vector": written_vector(self.sent[unknown], self.kernels),
-                law: written_vector(unknown_in_blocks(unknown, self.step), self.kernels),
+                "vector": _written_vector(self.sent[unknown], self.kernels),
+                law: _written_vector(_unknown_in_blocks(unknown, self.step), self.kernels),
                 **({"at": list(at)} if (at := self.step.sampled_at.get(unknown)) else {}),
                 **(
                     {}
@@ -310,7 +310,7 @@ class _Writer:
         sampled = self.functions.noise is not None
         variance = form.values[count] if sampled else 0
         plain = RationalForm(blocks, form.values[:count])
-        return written_form(plain) | {"variance": str(variance)}
+        return _written_form(plain) | {"variance": str(variance)}
 
     def assumption(self, one: Assumption) -> dict[str, str]:
         """Return the constants of an assumption; zeta as a multiple of that of the promise."""
@@ -361,20 +361,20 @@ class _Writer:
             return {
                 **own,
                 "class": solve.kind,
-                "vector": written_vector(solve.before, self.kernels),
-                "error": written_vector(solve.after, self.kernels),
+                "vector": _written_vector(solve.before, self.kernels),
+                "error": _written_vector(solve.after, self.kernels),
                 "steps": _local_steps(solve, self.step, self.kernels),
             }
         label, ends = name.split(": ")
         if label in self.assumptions:
             number, kind = list(self.assumptions).index(label), kinds + 1
-            at = [places_of_end(end, kind, self.step, kinds) for end in ends.split(" to ")]
+            at = [_places_of_end(end, kind, self.step, kinds) for end in ends.split(" to ")]
             pair = dict(zip(("from", "to"), at, strict=False)) if len(at) > 1 else {"at": at[0]}
             return {**own, "assumption": number, **pair}
         kind = kinds + 1
         if label != "average":
             kind = next(e.kind for e in self.step.evaluations if e.function == label) % (kinds + 1)
-        first, last = (places_of_end(end, kind, self.step, kinds) for end in ends.split(" to "))
+        first, last = (_places_of_end(end, kind, self.step, kinds) for end in ends.split(" to "))
         return {**own, "class": kind, "from": first, "to": last}
 
     def equality(self, name: str, multiplier: Rational) -> dict[str, Any]:
@@ -416,7 +416,7 @@ def _local_steps(solve: LocalSolve, step: SymbolicStep, kernels: list[Rationals]
         "ridge": written_number(ridge),
         "ratio": written_number(ratio),
         "pull": written_number(solve.pull),
-        "end": written_vector(unknown_in_blocks(solve.place, step), kernels),
+        "end": _written_vector(_unknown_in_blocks(solve.place, step), kernels),
         "to": [step.evaluations.index(last)],
     }
     if solve.pull:
@@ -424,7 +424,7 @@ def _local_steps(solve: LocalSolve, step: SymbolicStep, kernels: list[Rationals]
     change = [b - a for a, b in zip(solve.before, solve.after, strict=True)]
 
     def slope(one: Evaluation) -> list[Rationals]:
-        pairs = zip(unknown_in_blocks(one.gradient, step), one.point, strict=True)
+        pairs = zip(_unknown_in_blocks(one.gradient, step), one.point, strict=True)
         return [share * gradient + ridge * point for gradient, point in pairs]
 
     firsts = (

@@ -160,7 +160,7 @@ def coefficients(polynomial: Any, span: Span) -> list[Rational]:
     ]
 
 
-def positive_by_signs(ratio: RationalFunction, span: Span) -> bool:
+def _positive_by_signs(ratio: RationalFunction, span: Span) -> bool:
     """Whether the signs of the coefficients show that a ratio without poles is nonnegative."""
     below = coefficients(ratio.den, span)
     whole = min(below) >= 0 and below[0] > 0 and below[-1] > 0
@@ -179,7 +179,7 @@ def holds_with_cuts(ratio: RationalFunction, span: Span, cuts: Sequence[Any]) ->
     (False, True)
     """
     return all(
-        (piece.high is None or piece.low <= piece.high) and positive_by_signs(ratio, piece)
+        (piece.high is None or piece.low <= piece.high) and _positive_by_signs(ratio, piece)
         for piece in span.pieces(cuts)
     )
 
@@ -188,7 +188,7 @@ def cuts_for(
     ratio: RationalFunction, span: Span, depth: int = DEPTH
 ) -> tuple[Rational, ...] | None:
     """Return cuts that prove that a ratio is nonnegative on a span; None if none are found."""
-    if positive_by_signs(ratio, span):
+    if _positive_by_signs(ratio, span):
         return ()
     if depth == DEPTH and any(ratio.den(x) and ratio.at(x) < 0 for x in _inside(span)):
         return None

@@ -59,7 +59,7 @@ from certibit.theory.worlds.symbolic.symbols import (
 from certibit.theory.worlds.units import MethodInUnits
 
 
-def inequalities_of_errors(
+def _inequalities_of_errors(
     errors: list[MessageError],
     basis: Basis,
     functions: FunctionClass,
@@ -128,7 +128,7 @@ def _expected(
     return named
 
 
-def seen_errors(
+def _seen_errors(
     errors: list[MessageError], after: Sequence[Form], evaluations: Sequence[Evaluation]
 ) -> list[MessageError]:
     """Leave out noises of samples that cancel: Psi+ and no other vector depends on them."""
@@ -400,8 +400,8 @@ def _symbolic_step(
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
     known = interpolation(evaluations, functions) | assumed(evaluations, functions)
     inequalities = {name: form * method.gradient for name, form in known.items()}
-    message_errors = seen_errors(message_errors, after, evaluations)
-    of_errors, equalities = inequalities_of_errors(message_errors, basis, functions, evaluations)
+    message_errors = _seen_errors(message_errors, after, evaluations)
+    of_errors, equalities = _inequalities_of_errors(message_errors, basis, functions, evaluations)
     inequalities |= of_errors
     for solve in solves:
         inequalities[solve.name] = local_progress(solve, evaluations, functions)

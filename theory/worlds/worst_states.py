@@ -91,14 +91,14 @@ MOST_OUTCOMES = 64
 
 
 @dataclass(frozen=True)
-class ErrorLaw:
+class _ErrorLaw:
     """The error of a compressor on every vector: C(v) = share v + e, E|e|^2 = ratio |v|^2."""
 
     share: float
     ratio: float
 
     @classmethod
-    def of(cls, compressor: Compressor, d: int) -> "ErrorLaw":
+    def of(cls, compressor: Compressor, d: int) -> "_ErrorLaw":
         inner = compressor.inner if isinstance(compressor, Scaled) else compressor
         if not isinstance(inner, Identity | RandK):
             raise Refusal(
@@ -111,7 +111,7 @@ class ErrorLaw:
         return cls(float(mean[0, 0, 0]), max(spread, 0.0))
 
 
-class UnitErrorChannel(Scripted):
+class _UnitErrorChannel(Scripted):
     """Messages arrive as their mean; run N + 1 + j has the error j of length 1, run N none.
 
     The first N runs are unit deviations from the solution, which run N is. ``variances`` holds for
@@ -120,8 +120,8 @@ class UnitErrorChannel(Scripted):
 
     def __init__(
         self,
-        laws: Sequence[ErrorLaw],
-        down: ErrorLaw | WorstContraction,
+        laws: Sequence[_ErrorLaw],
+        down: _ErrorLaw | WorstContraction,
         d: int,
         units: int,
         script: Sequence[int] = (),
@@ -141,7 +141,7 @@ class UnitErrorChannel(Scripted):
             return self.down.compress(v, v[:, :0, :])
         return self._received(v, [self.down])
 
-    def _received(self, v: Array, laws: Sequence[ErrorLaw]) -> Array:
+    def _received(self, v: Array, laws: Sequence[_ErrorLaw]) -> Array:
         received = np.array([law.share for law in laws])[:, None, None] * v
         deviations = v - v[:, :, self.units : self.units + 1]
         first = len(self.variances)
@@ -193,19 +193,19 @@ def worst_state(experiment: ConvexExperiment, potential: Potential) -> tuple[flo
     sent = upward(experiment.compressor), downward(experiment.compressor)
     if sent[0].shared:
         raise Refusal("compressors share their randomness; let the clients draw independently")
-    laws = [ErrorLaw.of(sent[0], view.d)] * view.n
-    down = sent[1] if isinstance(sent[1], WorstContraction) else ErrorLaw.of(sent[1], view.d)
+    laws = [_ErrorLaw.of(sent[0], view.d)] * view.n
+    down = sent[1] if isinstance(sent[1], WorstContraction) else _ErrorLaw.of(sent[1], view.d)
 
-    def channel(script: Sequence[int]) -> UnitErrorChannel:
-        return UnitErrorChannel(laws, down, view.d, size, script)
+    def channel(script: Sequence[int]) -> _UnitErrorChannel:
+        return _UnitErrorChannel(laws, down, view.d, size, script)
 
-    def run(world: UnitErrorChannel, errors: int) -> Terms:
+    def run(world: _UnitErrorChannel, errors: int) -> Terms:
         runs = size + 1 + errors
         batch = each(lambda x, at: np.concat([x, *[at] * (1 + errors)], axis=2), units, star)
         after = theorem_step(method, batch, Oracle(view, np.arange(runs), Ledger(runs)), world)
         return potential.lyapunov(method, after, star, setting, view)
 
-    def expected(world: UnitErrorChannel) -> tuple[Matrix, float]:
+    def expected(world: _UnitErrorChannel) -> tuple[Matrix, float]:
         dry = channel(world.script)
         run(dry, 0)
         if np.prod([float(number) for number in dry.options]) > MOST_OUTCOMES:

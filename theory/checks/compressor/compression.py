@@ -23,7 +23,7 @@ DRAWS = 30_000
 Vectors = NDArray[np.float64]
 
 
-def awkward_vectors(d: int, seed: int) -> Vectors:
+def _awkward_vectors(d: int, seed: int) -> Vectors:
     """Return vectors where compressors are at their worst, one client each: (n, d, 1)."""
     generator = np.random.default_rng(seed)
     ternary = np.full(d, 1 / (1 + np.sqrt(d)))
@@ -54,48 +54,48 @@ def draw(
     return message, received
 
 
-def mean_of_messages(compressor: Compressor, d: int, seed: int, draws: int = DRAWS) -> Verdict:
+def _mean_of_messages(compressor: Compressor, d: int, seed: int, draws: int = DRAWS) -> Verdict:
     """Compare the mean over draws with x, or with what a biased compressor says."""
-    x = awkward_vectors(d, seed)
+    x = _awkward_vectors(d, seed)
     _, received = draw(compressor, x, seed, draws)
     said = (x if compressor.unbiased else compressor.mean(x))[:, :, 0]
     mean, scale = received.mean(axis=2), 1e-9 * np.linalg.norm(x, axis=1)
     spread = received.std(axis=2) / np.sqrt(draws)
     off = np.abs(mean - said) / (DEVIATIONS * spread + scale + 1e-300)
-    place = place_of_largest(off)
+    place = _place_of_largest(off)
     text = "which is not x" if compressor.unbiased else f"and mean(x) says {said[place]:.6g}"
     advice = (
         f"The mean of C(x) has {mean[place]:.6g} at entry {place[1] + 1} of x = "
-        f"{as_text(x[place[0]])}, {text}: look at the scale in vector, and at probabilities."
+        f"{_as_text(x[place[0]])}, {text}: look at the scale in vector, and at probabilities."
     )
     note = f"{draws} draws, {DEVIATIONS:g} standard errors"
     return Verdict("mean of C(x)", largest(off.ravel()), 1.0, note, advice)
 
 
-def variance_of_messages(compressor: Compressor, d: int, seed: int, draws: int = DRAWS) -> Verdict:
+def _variance_of_messages(compressor: Compressor, d: int, seed: int, draws: int = DRAWS) -> Verdict:
     """Compare the mean of |C(x) - x|^2 over draws with the variance that is stated."""
-    x = awkward_vectors(d, seed)
+    x = _awkward_vectors(d, seed)
     _, received = draw(compressor, x, seed, draws)
     errors, said = np.sum((received - x) ** 2, axis=1), compressor.variance(x)[:, 0]
     found, scale = errors.mean(axis=1), 1e-9 * np.sum(x**2, axis=(1, 2))
     allowed = DEVIATIONS * errors.std(axis=1) / np.sqrt(draws) + scale + 1e-300
     off = np.abs(found - said) / allowed
-    place = place_of_largest(off)
+    place = _place_of_largest(off)
     advice = (
-        f"E|C(x) - x|^2 is {found[place]:.6g} at x = {as_text(x[place])}, and variance says "
+        f"E|C(x) - x|^2 is {found[place]:.6g} at x = {_as_text(x[place])}, and variance says "
         f"{said[place]:.6g}: look at message and vector, and at variance."
     )
     note = f"{draws} draws, {DEVIATIONS:g} standard errors"
     return Verdict("variance of C(x)", largest(off), 1.0, note, advice)
 
 
-def place_of_largest(off: Vectors) -> Any:
+def _place_of_largest(off: Vectors) -> Any:
     """Return where the largest number stands, NaN before all."""
     place = np.unravel_index(np.argmax(np.nan_to_num(off, nan=np.inf)), off.shape)
     return place if off.ndim > 1 else place[0]
 
 
-def as_text(x: Vectors) -> str:
+def _as_text(x: Vectors) -> str:
     """Write a vector (d, 1)."""
     return f"({', '.join(f'{value + 0.0:.4g}' for value in x[:, 0])})"
 
@@ -142,7 +142,7 @@ def compressor_checks(
     """
     compressor.check(d)
     others = (*_OTHERS, own) if 0 < own <= LARGEST else _OTHERS
-    sampled = partial(mean_of_messages, draws=draws), partial(variance_of_messages, draws=draws)
+    sampled = partial(_mean_of_messages, draws=draws), partial(_variance_of_messages, draws=draws)
     with np.errstate(all="ignore"):
         found = [
             *(_smallest(check, compressor, (d, _PADDED), seed) for check in sampled),
@@ -198,10 +198,10 @@ def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
     for name, of, ratio, bound in _moments(compressor, d):
         x = _hardest(ratio, d, seed)
         ratios = ratio(x)
-        place = place_of_largest(np.round(ratios, 9))
+        place = _place_of_largest(np.round(ratios, 9))
         above, attained = largest(ratios) - bound, compressor.hardest(d)
         said = (
-            f"{of} is {ratios[place]:.6g} |x|^2 at x = {as_text(x[place])}, and {name} says at "
+            f"{of} is {ratios[place]:.6g} |x|^2 at x = {_as_text(x[place])}, and {name} says at "
             f"most {bound:.6g}: look at {name.removeprefix('1 - ')} and at variance."
         )
         if attained is not None and name in ("omega", "1 - alpha"):
@@ -209,7 +209,7 @@ def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
             if bound - there > above:
                 above = bound - there
                 said = (
-                    f"{name} says {bound:.6g}, and at x = {as_text(attained[:, None])}, where it "
+                    f"{name} says {bound:.6g}, and at x = {_as_text(attained[:, None])}, where it "
                     f"should be attained, the variance is {there:.6g} |x|^2: look at "
                     f"{name.removeprefix('1 - ')}, at variance and at hardest."
                 )
@@ -268,7 +268,7 @@ def _hardest(ratio: Ratio, d: int, seed: int) -> Vectors:
     """Return vectors with a large relative moment: awkward ones, and what a search finds."""
     generator = np.random.default_rng(seed)
     spread = np.exp(generator.normal(scale=2.0, size=(_SEARCHED, d, 1)))
-    x = np.concatenate([awkward_vectors(d, seed), spread])
+    x = np.concatenate([_awkward_vectors(d, seed), spread])
     x = x[np.any(x != 0, axis=(1, 2))]
     known = ratio(x)
     for step in range(_CLIMBS):
@@ -282,7 +282,7 @@ def _hardest(ratio: Ratio, d: int, seed: int) -> Vectors:
 
 def _apart(compressor: Compressor, d: int, seed: int) -> Verdict:
     """Check that every client and run is compressed by itself, from its numbers alone."""
-    x = np.concatenate([awkward_vectors(d, seed)] * 3, axis=2) * np.array([1.0, 2.0, 0.25])
+    x = np.concatenate([_awkward_vectors(d, seed)] * 3, axis=2) * np.array([1.0, 2.0, 0.25])
     n, _, runs = x.shape
     senders = 1 if compressor.shared else n
     uniforms = np.random.default_rng(seed).random((senders, compressor.uniforms(d), runs))
@@ -312,7 +312,7 @@ _SMALL, _UNDERFLOW = 1e-6, 1e-30
 
 def _bytes(compressor: Compressor, d: int, seed: int) -> Verdict:
     """Check that the bytes of a message give back its vector and are as many as its bits say."""
-    layout, x = compressor.layout(d), awkward_vectors(d, seed)
+    layout, x = compressor.layout(d), _awkward_vectors(d, seed)
     x = np.concatenate([x, _SMALL * x])
     message, received = draw(compressor, x, seed, 50)
     bits, note = compressor.bits(d), f"{compressor.bits(d)} bits"
@@ -324,11 +324,11 @@ def _bytes(compressor: Compressor, d: int, seed: int) -> Verdict:
         return Verdict("bytes of C(x)", float("inf"), 0.0, note, advice)
     sizes = np.max(np.abs(received), axis=(1, 2))
     off = np.max(np.abs(sent - received), axis=(1, 2)) / np.maximum(sizes, _UNDERFLOW)
-    place, smallest = place_of_largest(off), _least_bits(message, compressor)
+    place, smallest = _place_of_largest(off), _least_bits(message, compressor)
     wrong = {
         f"the bytes of a message are {payload.shape[1]}, and bits says {bits}":
             abs(payload.shape[1] - -(-bits // 8)),
-        f"the bytes of C(x) at x = {as_text(x[place])} give another vector": largest(off) > 1e-6,
+        f"the bytes of C(x) at x = {_as_text(x[place])} give another vector": largest(off) > 1e-6,
         f"the messages of one vector are too many for {bits} bits, they need {smallest}":
             max(0, smallest - bits),
     }  # fmt: skip

@@ -277,7 +277,7 @@ def promise(
         If a hypothesis of the theorem fails; it is named with both sides.
     """
     method, setting = experiment.method, Setting.at(experiment)
-    require_covered(theorem, method, setting)
+    _require_covered(theorem, method, setting)
     of, cost = theorem.promise(method, setting), cost or round_cost(experiment)
     start = mean_at_start(theorem, experiment, of.measure)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
@@ -290,7 +290,7 @@ def promise(
     return Promise(of, start, steps, cost, variance)
 
 
-def require_covered(theorem: Theorem, method: Method, setting: Setting) -> None:
+def _require_covered(theorem: Theorem, method: Method, setting: Setting) -> None:
     """Refuse a method with parameters outside of a theorem."""
     for condition in theorem.unmet(method, setting):
         raise Refusal(

@@ -99,7 +99,7 @@ def amounts(assumption: Assumption, problem: Problem, x: Points, y: Points) -> l
     return [one for one in found if one is not None]
 
 
-def forms_of_quadratics(assumption: Assumption, problem: Problem) -> list[tuple[Points, float]]:
+def _forms_of_quadratics(assumption: Assumption, problem: Problem) -> list[tuple[Points, float]]:
     """Return the matrices of the inequalities in (1, x, y), (2 d + 1, 2 d + 1), on quadratics.
 
     An inequality is a quadratic function of x and y there: its values at 0, at unit vectors, their
@@ -170,7 +170,7 @@ def check_assumption(assumption: Assumption, problem: Problem, seed: int = 0) ->
         note = "by the constants of the problem"
         return Verdict(name, 0.0, EXACT, note, known=Known.PROVED)
     if isinstance(whole, Quadratic | NonconvexQuadratic) and whole.d <= _MOST_FEATURES:
-        forms = forms_of_quadratics(assumption, whole)
+        forms = _forms_of_quadratics(assumption, whole)
         worst = -min((float(np.linalg.eigvalsh(form)[0]) for form, _ in forms), default=0.0)
         limit = max([EXACT, *(rounding for _, rounding in forms)])
         note, evidence = "by eigenvalues", Known.MEASURED

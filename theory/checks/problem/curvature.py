@@ -146,7 +146,7 @@ def _has_kink(problem: Problem, x: Points, v: Points) -> bool:
     return bool(turn > _TURN * np.max(np.abs(there - back)))
 
 
-def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
+def _relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
     """Check |Hess f_i| <= L0 + L1 |grad f_i| and |grad f_i| <= kappa + rho |grad f| at points.
 
     None where the constants are of another kind, or not known.
@@ -173,4 +173,4 @@ def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
     return Verdict("L0, L1, kappa and rho", worst, CURVATURE, advice=advice, **searched(found))
 
 
-PROBLEM_CHECKS = (relaxed_constants, _constants_by_eigenvalues, _hessian_of_gradient)
+PROBLEM_CHECKS = (_relaxed_constants, _constants_by_eigenvalues, _hessian_of_gradient)

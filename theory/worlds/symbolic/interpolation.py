@@ -224,7 +224,7 @@ def _own(unit: Matrix, kind: int, blocks: Blocks) -> Blocks:
     return (unit, *(unit * (other == kind) for other in range(len(blocks) - 1)))
 
 
-def gradient_of(evaluation: Evaluation) -> Blocks:
+def _gradient_of(evaluation: Evaluation) -> Blocks:
     """Return the gradient of an evaluation in all blocks."""
     point = evaluation.point
     return _own(_unit(evaluation.gradient, point[0]), evaluation.kind, point)
@@ -253,7 +253,7 @@ def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -
     kinds = range(-1, len(functions.kinds))
     for kind in [*kinds[1:], -1]:
         points = [
-            Point((number,), e.point, gradient_of(e))
+            Point((number,), e.point, _gradient_of(e))
             for number, e in enumerate(evaluations)
             if e.kind == kind
         ]
@@ -459,7 +459,7 @@ def shared_evaluations(
         own = [evaluations[number] for number in numbers]
         point, gradients = (
             _ClientVectors(functions, tuple(parts))
-            for parts in ([e.point for e in own], [gradient_of(e) for e in own])
+            for parts in ([e.point for e in own], [_gradient_of(e) for e in own])
         )
         values = 0 * own[0].point[0]
         values[numbers] = values[numbers] + 1

@@ -122,12 +122,12 @@ def local_solve(
     for kind, blocks in after.items():
         if kind not in found:
             solve = LocalSolve(kind, unknown, before[kind], blocks, step, count)
-            require_alone(solve, evaluations, frame, basis)
+            _require_alone(solve, evaluations, frame, basis)
             solves.append(solve)
     return end
 
 
-def require_alone(
+def _require_alone(
     solve: LocalSolve, evaluations: Iterable[Any], frame: Frame, basis: Basis
 ) -> None:
     """Refuse local steps that are not on the function of the client and a quadratic of its own.
@@ -254,6 +254,6 @@ def accurate_solve(
             break
     for kind, one in asked.items():
         if kind not in found:
-            require_alone(one, evaluations, frame, basis)
+            _require_alone(one, evaluations, frame, basis)
             solves.append(one)
     return end, change
