@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import copies, squared_norm, where
-from certibit.solvers.method import Gradients, Messages, Method, Needs, Varying, require_positive
+from certibit.solvers.method import Gradients, Messages, Method, Needs, require_positive
 
 
 def norm(v: Array) -> Array:
@@ -86,7 +86,7 @@ UNCLIPPED = math.inf
 
 
 @dataclass(frozen=True)
-class Trained(Varying):
+class Trained(Method):
     """A method that clips, as networks are trained: momentum, weight decay, steps that decay.
 
     In round t = 0, 1, ... eta and gamma are those of the method times factor^k, where k of the
@@ -128,8 +128,6 @@ class Trained(Varying):
     >>> from certibit import EPISODE, Budget, Quadratic, run
     >>> from certibit.solvers.clipping import Trained
     >>> method = Trained(EPISODE(eta=0.1, gamma=0.1, I=4), momentum=0.9, factor=0.5, rounds=(2, 4))
-    >>> method.at(3).method.eta
-    0.05
     >>> trace = run(method, Quadratic.random(3, 2, 1.0, 10.0), seeds=1, budget=Budget(rounds=3))
     >>> trace.final("uplink_bits")
     array([384.])
@@ -156,39 +154,27 @@ class Trained(Varying):
         if self.momentum and getattr(self.method, "S", None) is not None:
             raise Refusal("clients that are away have no momentum; leave S or momentum out")
 
-    def at(self, t: Any) -> Method:
-        """Return the method of round t = 0, 1, ...."""
-        part = self.factor ** sum((t >= first) * 1 for first in self.rounds)
-        method = replace(self.method, eta=part * self.method.eta, gamma=part * self.method.gamma)
-        return _Heavy(method, self.momentum, self.weight_decay)
-
-
-@dataclass(frozen=True)
-class _Heavy(Method):
-    """One round with momentum and weight decay; its state has the v_i, (n, d, R), besides."""
-
-    method: ClippedMethod
-    momentum: float
-    weight_decay: float
-
-    name: ClassVar[str] = "trained"
-    needs: ClassVar[Needs] = ClippedMethod.needs
-
     def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
-        return _joined(self.method.start(x, problem, channel), copies(0 * x, problem.n))
+        """Return the state of the method with v, (n, d, R), and the round t, (1, 1, R)."""
+        s = self.method.start(x, problem, channel)
+        return _joined(s, v=copies(0 * x, problem.n), t=0 * x[:, :1])
 
     def communicate(self, s: Any, problem: Gradients, channel: Messages) -> Any:
+        """Return the state after a round."""
+        part = self.factor ** (0 * s.t + sum((s.t >= first) * 1.0 for first in self.rounds))
+        method = replace(self.method, eta=part * self.method.eta, gamma=part * self.method.gamma)
         heavy: Any = _Gradients(problem, self, s.v)
-        return _joined(self.method.communicate(s, heavy, channel), heavy.v)
+        return _joined(method.communicate(s, heavy, channel), v=heavy.v, t=s.t + 1)
 
     def model(self, s: Any) -> Array:
+        """Return the model of the method."""
         return self.method.model(s)
 
 
 class _Gradients:
     """A problem whose stochastic gradients of local steps are the v_i."""
 
-    def __init__(self, problem: Gradients, own: _Heavy, v: Array) -> None:
+    def __init__(self, problem: Gradients, own: Trained, v: Array) -> None:
         self._problem, self._own, self.v = problem, own, v
 
     def __getattr__(self, name: str) -> Any:
@@ -202,13 +188,14 @@ class _Gradients:
         return self.v
 
 
-def _joined(state: Any, v: Array) -> Any:
-    """Return a state with the v_i."""
+def _joined(state: Any, **more: Array) -> Any:
+    """Return a state with more arrays, of a class of its own."""
+    if hasattr(state, "v"):
+        return replace(state, **more)
     kind: Any = type(state)
-    fields_of_state = {key: x for key, x in vars(state).items() if key != "v"}
-    return _with_momentum(kind)(**fields_of_state, v=v)
+    return _longer(kind, *more)(**vars(state), **more)
 
 
 @cache
-def _with_momentum(kind: Any) -> Any:
-    return make_dataclass(kind.__name__, [("v", Array)], bases=(kind,), frozen=True)
+def _longer(kind: Any, *names: str) -> Any:
+    return make_dataclass(kind.__name__, [(n, Array) for n in names], bases=(kind,), frozen=True)

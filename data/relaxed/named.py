@@ -11,27 +11,18 @@ from certibit.data.numbers import whole
 from certibit.data.relaxed.families import crossed_cosh, hard_instances, stalemate, tilted_wells
 from certibit.data.relaxed.polynomials import PhaseRetrieval, Quartics, RelaxedProblem
 
-EXAMPLES: Mapping[str, str] = {
-    "quartics": "quartics:H=4@2",
-    "exponentials": "exponentials:X=10@4",
-    "wells": "wells:kappa=10,d=5@20",
-    "stalemate": "stalemate:gamma=2@2",
-    "hard-explosion": "hard-explosion:M=100@3",
-    "hard-bias": "hard-bias:M=100@3",
-    "hard-slope": "hard-slope:Delta=1000,eps=4@3",
-    "phase-retrieval": "phase-retrieval:m=40,d=10@6",
-}
-"""A selector of every problem."""
 _MAKERS: Mapping[str, Callable[..., RelaxedProblem]] = {
-    "quartics": lambda n, seed, *, H: Quartics.of(H),
-    "exponentials": lambda n, seed, *, X: crossed_cosh(X, n=n),
-    "wells": lambda n, seed, *, kappa, d: tilted_wells(kappa, n=n, d=d),
-    "stalemate": lambda n, seed, *, gamma: stalemate(gamma),
-    "hard-explosion": lambda n, seed, *, M: hard_instances(M, 1.0, 1.0)[0],
-    "hard-bias": lambda n, seed, *, M: hard_instances(M, 1.0, 1.0)[1],
-    "hard-slope": lambda n, seed, *, Delta, eps: hard_instances(1.0, Delta, eps)[2],
-    "phase-retrieval": lambda n, seed, *, m, d: PhaseRetrieval.random(n, m, d, seed=seed),
+    "quartics:H=4@2": lambda n, seed, H: Quartics.of(H),
+    "exponentials:X=10@4": lambda n, seed, X: crossed_cosh(X, n=n),
+    "wells:kappa=10,d=5@20": lambda n, seed, kappa, d: tilted_wells(kappa, n=n, d=d),
+    "stalemate:gamma=2@2": lambda n, seed, gamma: stalemate(gamma),
+    "hard-explosion:M=100@3": lambda n, seed, M: hard_instances(M, 1.0, 1.0)[0],
+    "hard-bias:M=100@3": lambda n, seed, M: hard_instances(M, 1.0, 1.0)[1],
+    "hard-slope:Delta=1000,eps=4@3": lambda n, seed, Delta, eps: hard_instances(1.0, Delta, eps)[2],
+    "phase-retrieval:m=40,d=10@6": lambda n, seed, m, d: PhaseRetrieval.random(n, m, d, seed=seed),
 }
+EXAMPLES = {example.partition(":")[0]: example for example in _MAKERS}
+"""A selector of every problem."""
 
 
 def relaxed_problem(what: str, n: int, seed: int) -> RelaxedProblem:
@@ -45,13 +36,14 @@ def relaxed_problem(what: str, n: int, seed: int) -> RelaxedProblem:
     kind, _, words = what.partition(":")
     pairs = [word.partition("=") for word in words.split(",")]
     values = {name: _number(name, number) for name, _, number in pairs}
-    named = [*signature(_MAKERS[kind]).parameters][2:]
+    make = _MAKERS[EXAMPLES[kind]]
+    named = [*signature(make).parameters][2:]
     if set(values) != set(named) or len(pairs) != len(named) or None in values.values():
         raise Refusal(
             f"the problem {what!r} cannot be read; expected {' and '.join(named)} with numbers, "
             f"such as {EXAMPLES[kind]}"
         )
-    made = _MAKERS[kind](n, seed, **values) if n else None
+    made = make(n, seed, **values) if n else None
     if made is None or made.n != n:
         usual = "at least one" if made is None else f"@{made.n}"
         raise Refusal(f"{what} of {n} clients is not possible; give {usual}")

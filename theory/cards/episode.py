@@ -184,20 +184,6 @@ class Theorem1(NormTheorem):
         """Return the bound 4 Delta/(eps eta I (R+1)) + 2 eps of the mean over r = 0..R."""
         return 4 * c.Delta / (epsilon * eta * I * (R + 1)) + 2 * epsilon
 
-    def largest_I(self, c: Relaxed, N: int, epsilon: float, C: float = 1.0) -> float:  # noqa: N802
-        """Return the largest I at which the statistical term dominates: T = R I is least."""
-        if c.sigma == 0:
-            return 0.0
-        first, second, third = self.limits
-        scale = third * self.smoothness(c, C) * c.sigma**2 / (N * self.Gamma(c, C) * epsilon**2)
-        return scale * min(1 / first, epsilon / (second * c.sigma))
-
-    def regime(self, c: Relaxed, N: int, I: int, epsilon: float, C: float = 1.0) -> str:
-        """Return which limit of the step size binds, in the words of Remark 2."""
-        limits = self.step_size_limits(c, N, I, epsilon, C)
-        names = ("deterministic", "local noise", "linear speed-up")
-        return names[limits.index(min(limits))]
-
 
 MAIN = Theorem1("main text", (216, 180, 16), general=False)
 APPENDIX = Theorem1("appendix", (856, 180, 8), general=False)

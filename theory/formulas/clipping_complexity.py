@@ -1,6 +1,6 @@
 """The complexity tables of two papers as functions.
 
-Sources: EPISODE (ICLR 2023), Table 1 and Remark 2; EPISODE++ (NeurIPS 2023), its talk slides.
+Sources: EPISODE (ICLR 2023), Table 1; EPISODE++ (NeurIPS 2023), its talk slides.
 Table entries are orders: no absolute constants.
 """
 

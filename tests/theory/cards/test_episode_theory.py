@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from certibit.data.errors import Refusal
-from certibit.theory.cards.episode import FORMS, GENERAL, MAIN
+from certibit.theory.cards.episode import FORMS, MAIN
 from certibit.theory.formulas.clipping_complexity import (
     episode_table,
     minibatch_lower_bound,
@@ -82,15 +82,6 @@ def test_without_l1_nothing_is_clipped():
     chosen = MAIN.parameters(Constants(L1=0.0), 2, 4, 0.5)
     assert math.isinf(chosen.gamma)
     assert math.isfinite(chosen.eta)
-
-
-def test_largest_number_of_steps_is_where_the_regime_changes():
-    c = Constants(sigma=3.0, L1=0.01)
-    largest = GENERAL.largest_I(c, 2, 1e-3)
-    assert largest > 2
-    assert GENERAL.regime(c, 2, math.floor(largest), 1e-3) == "linear speed-up"
-    assert GENERAL.regime(c, 2, math.ceil(largest) + 1, 1e-3) == "local noise"
-    assert GENERAL.regime(Constants(sigma=0.0), 2, 4, 1e-3) == "deterministic"
 
 
 def test_tables():
