@@ -46,7 +46,20 @@ class Logistic(Loss):
         return sigmoid(z) * sigmoid(-z)
 
     def divergence(self, z: Array, step: Array, b: Array) -> Array:
-        return _logistic_divergence(b * z, b * step)
+        """Bregman divergence of phi for a step, without cancellation.
+
+        It is the cumulant generating function of a centred Bernoulli variable of probability
+        p = 1/(1 + exp(b z)) at t = -b step: K(t) = log(1 + p (exp(t) - 1)) - p t. The pair (p, t)
+        is changed for (1 - p, -t) where p > 1/2, which leaves K as it is. For small t the two terms
+        cancel; there it is the series of its cumulants.
+        """
+        xp, z, step = array_namespace(z), b * z, b * step
+        p = sigmoid(-xp.abs(z))
+        t = xp.where(z < 0, xp.ones_like(z), -xp.ones_like(z)) * step
+        bounded = xp.minimum(t, exponent_limit(t))
+        direct = xp.log1p(p * xp.expm1(bounded)) + (t - bounded) - p * t
+        series = _series(p, xp.clip(t, -_SMALL_STEP, _SMALL_STEP))
+        return xp.where(xp.abs(t) < _SMALL_STEP, series, direct)
 
 
 def exponent_limit(z: Array) -> float:
@@ -58,23 +71,6 @@ def sigmoid(z: Array) -> Array:
     """1 / (1 + exp(-z)) without overflow."""
     xp = array_namespace(z)
     return 1.0 / (1.0 + xp.exp(xp.minimum(-z, exponent_limit(z))))
-
-
-def _logistic_divergence(z: Array, step: Array) -> Array:
-    """Bregman divergence of phi(z) = log(1 + exp(-z)): phi(z+step) - phi(z) - phi'(z) step.
-
-    It is the cumulant generating function of a centred Bernoulli variable of probability
-    p = 1/(1 + exp(z)) at t = -step: K(t) = log(1 + p (exp(t) - 1)) - p t. The pair (p, t) is
-    changed for (1 - p, -t) where p > 1/2, which leaves K as it is. For small t the two terms
-    cancel; there it is the series of its cumulants.
-    """
-    xp = array_namespace(z)
-    p = sigmoid(-xp.abs(z))
-    t = xp.where(z < 0, xp.ones_like(z), -xp.ones_like(z)) * step
-    bounded = xp.minimum(t, exponent_limit(t))
-    direct = xp.log1p(p * xp.expm1(bounded)) + (t - bounded) - p * t
-    series = _series(p, xp.clip(t, -_SMALL_STEP, _SMALL_STEP))
-    return xp.where(xp.abs(t) < _SMALL_STEP, series, direct)
 
 
 def _series(p: Array, t: Array) -> Array:

@@ -115,7 +115,7 @@ def largest_error(loss, step):
 
 
 @pytest.mark.long(keep=1)
-@pytest.mark.parametrize("step", [1e-120, 1e-9, 1e-3, 0.0999, 0.1001, 0.9, 5.0])
+@pytest.mark.parametrize("step", [1e-120, 1e-9, 1e-3, 0.0999, 0.1001, 0.9, 5.0, 300.0])
 @pytest.mark.parametrize("loss", ALL, ids=repr)
 def test_the_divergence_keeps_its_digits(loss, step):
     assert largest_error(loss, step) < 1e-10

@@ -8,9 +8,8 @@ import pytest
 import scipy.sparse
 from sklearn.linear_model import LogisticRegression as Reference, PoissonRegressor, Ridge
 
-from certibit import LinearModel, Logistic, Quadratic, Refusal, heterogeneity, load, problem
-from certibit.data.files.own_data import Dataset, own_rows
-from certibit.data.problems.logistic import LogisticRegression
+from certibit import Quadratic, Refusal, heterogeneity, load, problem
+from certibit.data.files.own_data import own_rows
 from certibit.data.problems.ridge_problem import mean_gradient
 from certibit.estimator import FederatedLogisticRegression
 
@@ -85,32 +84,6 @@ def test_clients_may_count_alike():
         assert made.constants.L_i[i] == pytest.approx(L, rel=1e-12)
     other = problem(X, Y, clients=UNEQUAL, mu=0.05)
     assert np.abs(made.x_star - other.x_star).max() > 1e-3
-
-
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
-def test_equal_clients_are_those_of_logistic_regression(storage):
-    """The same functions as the class whose rows hold the labels, point by point."""
-    signs = np.where(Y == "yes", 1.0, -1.0)
-    dataset = Dataset("own", scipy.sparse.csr_array(X), signs, ("no", "yes"), "own")
-    special = LogisticRegression.from_data(dataset, 4, mu=0.1, storage=storage)
-    shares = [GENERATOR.permutation(share) for share in special_shares(special, dataset)]
-    general = LinearModel.from_shares(dataset, shares, Logistic(), mu=0.1, storage=storage)
-    x = GENERATOR.standard_normal((4, 4, 3))
-    np.testing.assert_allclose(general.grad(x), special.grad(x), rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(general.gap(x[:1]), special.gap(x[:1]), rtol=1e-11)
-    np.testing.assert_allclose(general.constants.L_i, special.constants.L_i, rtol=1e-12)
-    assert general.constants.L_f == pytest.approx(special.constants.L_f, rel=1e-12)
-
-
-def special_shares(made, dataset):
-    """Return the rows of every client of a problem."""
-    signed = dataset.b[:, None] * dataset.A.toarray()
-    blocks = made.rows.stack if made.storage == "dense" else made.rows.stacked.toarray()
-    blocks = np.reshape(blocks, (made.n, made.m, made.d))
-    return [
-        np.array([np.flatnonzero((signed == row).all(axis=1))[0] for row in block])
-        for block in blocks
-    ]
 
 
 def test_a_file_of_numbers(tmp_path):
