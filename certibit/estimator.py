@@ -52,8 +52,8 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         features; the coefficients are those of X. Off by default, as in scikit-learn.
     fit_intercept : bool
         Whether a constant feature is added; its coefficient has the ridge too.
-    random_state : int
-        Seed of the method and of the dealing.
+    random_state : int, RandomState or None
+        Seed of the method and of the dealing; None is 0.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         max_rounds: int = 20_000,
         standardise: bool = False,
         fit_intercept: bool = True,
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.method = method
         self.compressor = compressor
@@ -109,9 +109,16 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; the clients' rows are their own."""
-        given = X
+    def fit(self, X: Any, y: Any, clients: Any = None) -> Self:
+        """Fit the model; the clients' rows are their own.
+
+        ``clients``, (N,), has the client of every row in the place of that of the constructor: in
+        cross-validation by ``params={"clients": ...}``, or routed by ``set_fit_request``.
+        """
+        given, seed = X, self._seed()
+        whole = isinstance(self.max_rounds, int | np.integer) and self.max_rounds >= 1
+        if not whole or isinstance(self.max_rounds, bool):
+            raise Refusal(f"max_rounds = {self.max_rounds!r}; give a whole number of at least 1")
         if type(y) is not np.ndarray and getattr(y, "ndim", 1) == 1 and hasattr(y, "__len__"):
             own_labels(y, "targets y", len(y))  # types and masks, which arrays of sklearn lose
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -126,7 +133,7 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         solved = problem(
             self._with_constant(rows),
             np.asarray(y),
-            clients=self._dealt(X.shape[0]),
+            clients=self._dealt(X.shape[0], seed) if clients is None else clients,
             loss="multinomial" if several else "logistic",
             mu=self.mu,
         )
@@ -134,7 +141,7 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         gap = max(self.tol * float(solved.gap(solved.x_0)[0]), _SOLVED)
         trace = simulate(
             chosen.experiment,
-            seeds=[int(self.random_state or 0)],
+            seeds=[seed],
             budget=Budget(
                 gap=gap,
                 rounds=self.max_rounds,
@@ -187,14 +194,28 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         classes: NDArray[Any] = self.classes_[best]
         return classes
 
-    def _dealt(self, N: int) -> Any:
+    def _seed(self) -> int:
+        """Return the seed of a fit."""
+        state = self.random_state
+        if state is None:
+            return 0
+        if isinstance(state, np.random.RandomState):
+            return int(state.randint(2**31 - 1))
+        if isinstance(state, bool) or not isinstance(state, int | np.integer) or state < 0:
+            raise Refusal(
+                f"random_state = {state!r} is no seed; give a whole number of at least 0, a "
+                "RandomState or None"
+            )
+        return int(state)
+
+    def _dealt(self, N: int, seed: int) -> Any:
         """Return the client of every row."""
         if not np.isscalar(self.clients):
             return self.clients
         n = self.clients
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= N:
             raise Refusal(f"clients = {n!r} for {N} rows; choose from 1 to {N} clients")
-        return np.random.default_rng(self.random_state).permutation(N) % n
+        return np.random.default_rng(seed).permutation(N) % n
 
     def _scaled(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
         """Return the rows that are fitted, (X - mean) / scale, with mean and scale, (d,)."""

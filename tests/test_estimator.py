@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from certibit import Refusal
 from certibit.estimator import FederatedLogisticRegression
 
 FAST = FederatedLogisticRegression(method="agd", compressor=None, tol=1e-4)
@@ -77,3 +81,46 @@ def test_numbers_of_clients_that_do_not_fit_are_refused(clients):
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match=r"for 569 rows; choose from 1 to 569 clients"):
         FederatedLogisticRegression(clients=clients).fit(scale(X), y)
+
+
+ROWS = scale(load_breast_cancer().data), load_breast_cancer().target
+CLIENTS = np.arange(len(ROWS[0])) % 4
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_clients_are_those_of_a_fold(routed):
+    """Cross-validation takes the clients of the rows of a fold, given or routed."""
+    with config_context(enable_metadata_routing=routed):
+        chosen = clone(FAST)
+        chosen = chosen.set_fit_request(clients=True) if routed else chosen
+        own = {"clients": CLIENTS} | ({"groups": CLIENTS} if routed else {})
+        groups = {} if routed else {"groups": CLIENTS}
+        found = cross_val_score(chosen, *ROWS, cv=GroupKFold(4), params=own, **groups)
+        search = GridSearchCV(chosen, {"mu": [0.01, 0.1]}, cv=3).fit(*ROWS, clients=CLIENTS)
+    expected = []
+    for train, test in GroupKFold(4).split(*ROWS, CLIENTS):
+        fitted = clone(FAST).set_params(clients=CLIENTS[train]).fit(*(x[train] for x in ROWS))
+        expected.append(fitted.score(*(x[test] for x in ROWS)))
+    assert found.tolist() == expected
+    assert search.best_estimator_.trace_.final("uplink_bits").size == 1
+
+
+def test_a_random_state_is_drawn_from():
+    def model(state):
+        chosen = FederatedLogisticRegression("locodl", "rand-k:2", tol=1e-2, random_state=state)
+        return chosen.fit(*ROWS).coef_.tolist()
+
+    assert model(np.random.RandomState(3)) == model(np.random.RandomState(3))
+    state = np.random.RandomState(3)
+    assert model(state) != model(state)
+    assert model(None) == model(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("random_state", -1), ("random_state", 1.5), ("random_state", True), ("max_rounds", 0),
+     ("max_rounds", 2.5), ("max_rounds", True)],
+)  # fmt: skip
+def test_other_parameters_are_refused(name, value):
+    with pytest.raises(Refusal, match=f"{name} = {value}"):
+        clone(FAST).set_params(**{name: value}).fit(*ROWS)
