@@ -1,5 +1,7 @@
 """`certibit compare` is the comparison of Python."""
 
+import re
+
 import pytest
 from command_lines import COMPARE, RUN, strict
 
@@ -9,8 +11,8 @@ from certibit.solvers.runs.engine import simulate
 
 
 def test_compare_prints_the_table_and_draws(capsys, tmp_path):
-    picture, tex = tmp_path / "figure.svg", tmp_path / "table.tex"
-    files = ["--plot", str(picture), "--latex", str(tex)]
+    picture, tex, bib = (tmp_path / name for name in ("figure.svg", "table.tex", "papers.bib"))
+    files = ["--plot", str(picture), "--latex", str(tex), "--bibtex", str(bib)]
     files += ["--axes", "total bits,rounds", "--width", "7", "--title", ""]
     assert main([*COMPARE, "--downlink-weight", "0.5", *files]) == 0
     found = certibit.compare(
@@ -23,6 +25,7 @@ def test_compare_prints_the_table_and_draws(capsys, tmp_path):
     axes = ["total bits", "rounds"]
     found.save(tmp_path / "again.svg", axes, downlink=0.5, width=7.0, title="")
     assert picture.read_bytes() == (tmp_path / "again.svg").read_bytes()
+    assert re.findall(r"@\w+\{([\w-]+),", bib.read_text()) == ["nesterov2018", "locodl"]
     assert tex.read_text() == f"{found.to_latex(downlink=0.5)}\n"
 
 

@@ -22,6 +22,7 @@ from certibit.figures.comparison.compare import (
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.trace import SECONDS
 from certibit.solvers.store.store import Store
+from certibit.theory.catalogue.references import bibtex
 
 _PLACES = extension("certibit.cli.words.places")
 
@@ -64,6 +65,8 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
         keep_comparison(found, chosen.report, folder, weight)
     if chosen.latex:
         write_text(chosen.latex, found.to_latex(downlink=weight))
+    if chosen.bibtex:
+        write_text(chosen.bibtex, bibtex(one.card.name for one in found.contestants).rstrip())
     if chosen.plot:
         by = "total bits" if weight else SECONDS if clock else "bits"
         axes = chosen.axes.split(",") if chosen.axes else by
@@ -87,6 +90,7 @@ METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[ours]+natural,
 --width :float  with --plot: inches of the figure
 --title TEXT  with --plot: its title; "" for none
 --latex FILE:file  write the table of the finest accuracy in LaTeX, for its package booktabs
+--bibtex FILE:file  write the papers of the methods in BibTeX
 --report NAME  store the comparison under this name for certibit report
 {FRESH}
 {output("results")}

@@ -1,6 +1,7 @@
 """The catalogue: every card of the package in one order, and those of other packages."""
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -11,6 +12,7 @@ import pytest
 
 import certibit.theory.cards
 from certibit.data.errors import Refusal
+from certibit.theory.catalogue import references
 from certibit.theory.catalogue.catalogue import (
     CARDS,
     CLIPPING,
@@ -22,6 +24,7 @@ from certibit.theory.catalogue.catalogue import (
     card_of,
     other_cards,
 )
+from certibit.theory.catalogue.references import bibtex
 
 OTHER = """
 from dataclasses import dataclass
@@ -49,6 +52,23 @@ def test_every_card_of_the_folder_is_in_the_catalogue():
     folder = Path(certibit.theory.cards.__file__).parent
     modules = [import_module(f"certibit.theory.cards.{p.stem}") for p in folder.glob("[!_]*.py")]
     assert {id(module.CARD) for module in modules} == {id(card) for card in CARDS.values()}
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_every_method_has_its_papers(name):
+    """The paper that its text names first as its source is among them."""
+    found = bibtex([name])
+    assert found.count("{") == found.count("}") > 0
+    assert not re.search(r"methods =|\n\n\n", found)
+    source = re.search(r"Source:(?:(?!arXiv).)*?arXiv:([\d.]+\d)", CARDS[name].method.__doc__, re.S)
+    assert source is None or source[1] in re.findall(r"eprint = \{(.*?)\}", found)
+
+
+def test_papers_are_of_methods_of_the_catalogue():
+    text = Path(references._FILE).read_text(encoding="utf-8")
+    assert set(", ".join(references._METHODS.findall(text)).split(", ")) == {*CARDS}
+    keys = re.findall(r"(?m)^@\w+\{(.*),$", text)
+    assert len(keys) == len({*keys}) == text.count("@") == bibtex(CARDS).count("@")
 
 
 def test_every_theorem_of_the_folder_is_on_its_card():
