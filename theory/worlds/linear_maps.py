@@ -250,31 +250,6 @@ def left_in_the_long_run(experiment: ConvexExperiment) -> float:
     return size if np.isfinite(size) else float("inf")
 
 
-def mean_gaps(experiment: ConvexExperiment, state: Any, steps: Sequence[int]) -> list[float]:
-    """Return E f(x_t) - f* after so many steps, in order, from a state on a quadratic problem.
-
-    The second moments of the deviation from the solution, and its mean, are an affine function of
-    those a step before. ``state`` is that of one run.
-
-    Raises
-    ------
-    Refusal
-        If the compressor is not linear, or no fixed point is found.
-    """
-    method, view = experiment.method, experiment.problem
-    star, units, maps = _maps(experiment)
-    hessian = view.hessian(view.x_star)
-    gap = lyapunov_matrix((Gap(1.0, method.model(units)),), hessian, view.x_star)
-    start = np.append(_flat(state)[:, 0] - _flat(star)[:, 0], 1.0)
-    second, done, found = np.outer(start, start), 0, []
-    for wanted in steps:
-        for _ in range(wanted - done):
-            second = sum((p * one @ second @ one.T for p, one in maps), start=0 * second)
-        done = wanted
-        found.append(float(np.sum(gap * second[:-1, :-1])))
-    return found
-
-
 def largest_factor(
     method: Method, view: Any, L: float, star: Any, now: Matrix, after: Matrix, left: float
 ) -> tuple[float, Matrix]:

@@ -146,7 +146,7 @@ def _attributes(text: str) -> set[tuple[tuple[str, str], str]]:
         for one in ast.parse(text).body
         if isinstance(one, ast.ClassDef)
         for line in one.body
-        if isinstance(line, ast.Assign)
+        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
     }
 
 

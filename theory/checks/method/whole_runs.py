@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
-from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import strongly_convex_problem
 from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
@@ -20,7 +18,6 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Column, Trace
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.simulation.iteration import simulated_world, theorem_step
-from certibit.solvers.state import each
 from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.compressor.compression import DEVIATIONS
@@ -29,7 +26,6 @@ from certibit.theory.checks.method.promise import Promise, promise, round_cost, 
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise, RunPromise, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
-from certibit.theory.worlds.linear_maps import mean_gaps
 
 ITERATIONS = 20_000
 """The default limit of runs."""
@@ -44,7 +40,7 @@ HUBER_STEPS = (1, 3, 10, 30)
 """Lengths of runs for each of which one Huber function is hard."""
 
 RUNS, RUN_STEPS = 200, (1, 2, 5, 10, 20, 50, 100)
-"""How many random runs are drawn where their expectation is not exact, and after how many steps."""
+"""How many random runs are drawn, and after how many steps they are looked at."""
 
 FLAT = 1e9
 """Condition number of a Huber function with a ridge, so that it has one solution."""
@@ -172,9 +168,8 @@ def largest_share(
 ) -> tuple[float, str]:
     """Return the largest E[f(x_t) - f*]/bound after the start of runs, and how it was found.
 
-    Runs that are alike are held against the bound at the points of one. For random ones on a
-    quadratic the expectation is exact where the outcomes of a step are enumerated; else it is the
-    mean of ``RUNS`` runs, less six standard errors, after at most 100 steps.
+    Runs that are alike are held against the bound at the points of one; of random ones the mean of
+    ``RUNS`` runs is, less six standard errors, after at most 100 steps.
 
     Raises
     ------
@@ -192,26 +187,22 @@ def largest_share(
         (steps, _), (gaps, _), note = *runs, "exact"
     else:
         steps = [t for t in RUN_STEPS if t <= max(int(runs[0][0][-1]), 1)]
-        gaps, note = _mean_gaps(experiment, steps)
+        gaps = _mean_gaps(experiment, steps)
+        note = f"means of {RUNS} runs, less {SURE:g} standard errors"
     return largest(gap / promise.bound(t, start) for t, gap in zip(steps, gaps, strict=True)), note
 
 
-def _mean_gaps(experiment: ConvexExperiment, steps: Sequence[int]) -> tuple[list[float], str]:
-    """Return E[f(x_t) - f*] after some steps of random runs, or lower confidence bounds."""
+def _mean_gaps(experiment: ConvexExperiment, steps: Sequence[int]) -> list[float]:
+    """Return lower confidence bounds of E[f(x_t) - f*] after some steps of random runs."""
     method, view = experiment.method, experiment.problem
-    channel, oracle = simulated_world(experiment, [0])
-    state = method.start(channel.template, oracle, channel)
-    if isinstance(view, Quadratic) and view.noise is None:
-        with suppress(Refusal):
-            return mean_gaps(experiment, state, steps), "exact expectation"
-    channel, oracle = simulated_world(experiment, range(1, 1 + RUNS))
-    state, done, found = each(lambda x: np.repeat(x, RUNS, axis=2), state), 0, []
+    channel, oracle = simulated_world(experiment, range(RUNS))
+    state, done, found = method.start(channel.template, oracle, channel), 0, []
     for wanted in steps:
         for number in range(done, wanted):
             state = theorem_step(method, state, oracle, channel, number)
         done, gaps = wanted, view.gap(method.model(state))
         found.append(float(np.mean(gaps) - SURE * np.std(gaps, ddof=1) / RUNS**0.5))
-    return found, f"means of {RUNS} runs, less {SURE:g} standard errors"
+    return found
 
 
 def bounded_run(theorem: Theorem, experiment: ConvexExperiment, budget: Budget) -> Verdict:
