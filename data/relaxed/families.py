@@ -230,14 +230,6 @@ def _curved(t: Array) -> Array:
     return xp.where(small, series, xp.expm1(t) - t)
 
 
-def unit_vectors(pairs: int, d: int, seed: int) -> Array:
-    """Return random unit vectors in +- pairs, (2 pairs, d, 1); their sum is 0."""
-    require_memory(2 * pairs * d, f"{2 * pairs} vectors of {d} features")
-    vectors = np.random.default_rng(seed).standard_normal((pairs, d, 1))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.concatenate([vectors, -vectors])
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _Family(RelaxedProblem):
     """Clients whose average is the shape h itself."""
@@ -393,7 +385,10 @@ def tilted_wells(
     (1, 1, R) for R runs.
     """
     scale = own_numbers(kappa, "the numbers kappa").reshape(1, 1, -1)
-    return Tilted.of(Well(), scale * unit_vectors(n // 2, d, seed=0), np.full(d, 3.0), noise)
+    require_memory(n * d, f"{n} vectors of {d} features")
+    vectors = np.random.default_rng(0).standard_normal((n // 2, d, 1))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return Tilted.of(Well(), scale * np.concatenate([vectors, -vectors]), np.full(d, 3.0), noise)
 
 
 def hard_instances(

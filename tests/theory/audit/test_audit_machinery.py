@@ -95,7 +95,7 @@ def test_constants_are_repaired_to_the_smallest(method, printed, holds):
 def test_amendments_and_hypotheses():
     below = Hypothesis("x <= y", lambda v: v.x <= v.y)
     amendments = (
-        Amendment("useless", {"right": lambda v: v.y / 2}),
+        Amendment.of("useless", right=lambda v: v.y / 2),
         Amendment("x <= y", {"space": SQUARE.having(below)}, restricts=True),
     )
     found = verdict(step_of(lambda v: v.x, lambda v: v.y, amendments=amendments))
@@ -141,7 +141,7 @@ SMALLER = Hypothesis("x <= y", lambda v: v.x <= v.y)
 REPAIRS = [
     ({}, "yes", Severity.GAP_IN_PROOF),
     ({"movable": ("c",)}, "yes", Severity.WRONG_CONSTANT),
-    ({"amendments": (Amendment("2", {"right": lambda v: 2 + v.y}),)}, "yes", Severity.MISPRINT),
+    ({"amendments": (Amendment.of("2", right=lambda v: 2 + v.y),)}, "yes", Severity.MISPRINT),
     (
         {"amendments": (Amendment("x <= y", {"space": SPACE.having(SMALLER)}, restricts=True),)},
         "yes",
@@ -172,7 +172,7 @@ def test_what_a_failed_step_means(repair, survives, severity):
 def test_steps_with_one_repair_have_one_fault_and_a_reading_may_answer_it():
     """Of four wrong steps two lack the same, which the paper's sentence can be read to say."""
     smaller = Amendment("x <= y", {"space": SPACE.having(SMALLER)}, restricts=True)
-    larger = Amendment("2", {"right": lambda v: 2 + v.y})
+    larger = Amendment.of("2", right=lambda v: 2 + v.y)
     steps = [
         ProofStep(str(place), "", SPACE, lambda v: v.x, lambda v: v.y, amendments=(amendment,))
         for place, amendment in enumerate((smaller, smaller, larger))

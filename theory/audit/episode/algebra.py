@@ -109,15 +109,13 @@ LEMMAS = (
         lambda v: v.L * v.Gamma,
         feeds=("(14)", "(15)"),
         amendments=(
-            Amendment(
-                "4 L^2 I eta^2",
-                {"right": lambda v: (v.L * v.Gamma) ** 2},
-                severity=Severity.WRONG_CONSTANT,
+            Amendment.of(
+                "4 L^2 I eta^2", Severity.WRONG_CONSTANT, right=lambda v: (v.L * v.Gamma) ** 2
             ),
-            Amendment(
+            Amendment.of(
                 "4 L^2 (I+1) eta^2",
-                {"right": lambda v: (1 + v.i) * (v.L * v.Gamma) ** 2},
-                severity=Severity.WRONG_CONSTANT,
+                Severity.WRONG_CONSTANT,
+                right=lambda v: (1 + v.i) * (v.L * v.Gamma) ** 2,
             ),
         ),
     ),
@@ -176,7 +174,7 @@ LEMMAS = (
         lambda v: v.k.linear / 2 * v.p,
         lambda v: v.k.V_linear * v.p * v.p,
         feeds=("Lemma 4, smooth f",),
-        amendments=(Amendment("p instead of p^2", {"right": lambda v: v.k.V_linear * v.p}),),
+        amendments=(Amendment.of("p instead of p^2", right=lambda v: v.k.V_linear * v.p),),
     ),
     _step(
         "126 -> 90",
@@ -186,10 +184,10 @@ LEMMAS = (
         feeds=("Lemma 4, smooth f",),
         movable=("V_noise",),
         amendments=(
-            Amendment(
+            Amendment.of(
                 "63 for 126 in Claim 2, as (34), (35) give",
-                {"left": lambda v: v.k.square_noise / 2 * (v.e * v.s) ** 2},
-                severity=Severity.WRONG_CONSTANT,
+                Severity.WRONG_CONSTANT,
+                left=lambda v: v.k.square_noise / 2 * (v.e * v.s) ** 2,
             ),
         ),
     ),
@@ -230,7 +228,7 @@ LEMMAS = (
         lambda v: v.BL1,
         lambda v: 1 + 0 * v.BL1,
         feeds=tuple(f"(32) V {key}" for key in ("main", "appendix", "general")),
-        amendments=(Amendment("B L1 put back", {"right": lambda v: v.BL1}),),
+        amendments=(Amendment.of("B L1 put back", right=lambda v: v.BL1),),
     ),
     _step(
         "(24) slope",
@@ -238,7 +236,7 @@ LEMMAS = (
         lambda v: 1 + 0 * v.p,
         lambda v: v.p,
         feeds=tuple(f"(32) V {key}" for key in ("main", "appendix", "general")),
-        amendments=(Amendment("without p_r", {"right": lambda v: 1 + 0 * v.p}),),
+        amendments=(Amendment.of("without p_r", right=lambda v: 1 + 0 * v.p),),
     ),
     _step(
         "(24) noise",

@@ -119,10 +119,10 @@ ROUNDS = (
         feeds=("Lemma 4",),
         amendments=(
             JOINTLY,
-            Amendment(
+            Amendment.of(
                 "L0 + (B/A) L1 kappa for L0, rho L1 for L1",
-                {"right": _lemma_5_of_f(True)},
-                severity=Severity.GAP_IN_THEOREM,
+                Severity.GAP_IN_THEOREM,
+                right=_lemma_5_of_f(True),
             ),
         ),
     ),
@@ -152,9 +152,9 @@ ROUNDS = (
         equality=True,
         feeds=("Claim 2, f_i",),
         amendments=(
-            Amendment(
+            Amendment.of(
                 "f_i'(x_t^i) for f'(x_t^i)",
-                {"right": lambda v: (v.p * (v.I * v.slope) ** 2 + v.Q - v.deviation) / 2},
+                right=lambda v: (v.p * (v.I * v.slope) ** 2 + v.Q - v.deviation) / 2,
             ),
         ),
     ),
@@ -171,7 +171,7 @@ ROUNDS = (
         lambda v: v.deviation_from_mean,
         _deviation_bound,
         feeds=("(35) ends",),
-        amendments=(Amendment("f_i'(x) for f'(x)", {"left": lambda v: v.deviation_from_own}),),
+        amendments=(Amendment.of("f_i'(x) for f'(x)", left=lambda v: v.deviation_from_own),),
     ),
     _step(
         "(35) ends",
@@ -188,10 +188,8 @@ ROUNDS = (
         lambda v: v.p * v.deviation_anywhere,
         feeds=("Claim 2, f_i",),
         amendments=(
-            Amendment(
-                "keep the indicator",
-                {"right": lambda v: v.deviation_anywhere},
-                severity=Severity.GAP_IN_PROOF,
+            Amendment.of(
+                "keep the indicator", Severity.GAP_IN_PROOF, right=lambda v: v.deviation_anywhere
             ),
         ),
     ),
@@ -202,9 +200,8 @@ ROUNDS = (
         lambda v: v.round.claim_2(v.slope, v.p, v.Q_of_f, v.k),
         feeds=("Claim 2, f_i",),
         amendments=(
-            Amendment(
-                "f_i'(x_t^i) for f'(x_t^i)",
-                {"right": lambda v: v.round.claim_2(v.slope, v.p, v.Q, v.k)},
+            Amendment.of(
+                "f_i'(x_t^i) for f'(x_t^i)", right=lambda v: v.round.claim_2(v.slope, v.p, v.Q, v.k)
             ),
         ),
     ),
@@ -223,10 +220,10 @@ ROUNDS = (
         lambda v: 2 * v.Q + 2 * v.p * v.noise_square,
         feeds=("Claim 3",),
         amendments=(
-            Amendment(
+            Amendment.of(
                 "without the p",
-                {"right": lambda v: 2 * v.Q + 2 * v.noise_square},
-                severity=Severity.WRONG_CONSTANT,
+                Severity.WRONG_CONSTANT,
+                right=lambda v: 2 * v.Q + 2 * v.noise_square,
             ),
         ),
     ),
@@ -252,11 +249,7 @@ ROUNDS = (
         _lemma_4(False),
         amendments=(
             JOINTLY,
-            Amendment(
-                "the general V and U",
-                {"right": _lemma_4(True)},
-                severity=Severity.GAP_IN_THEOREM,
-            ),
+            Amendment.of("the general V and U", Severity.GAP_IN_THEOREM, right=_lemma_4(True)),
         ),
     ),
     ProofStep(

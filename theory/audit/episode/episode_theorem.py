@@ -112,13 +112,7 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
             lambda v: 2 * v.h,
             lambda v: 1 + 0 * v.h,
             "(22) b",
-            amendments=(
-                Amendment(
-                    TWICE,
-                    {"right": lambda v: 2 + 0 * v.h},
-                    severity=Severity.WRONG_CONSTANT,
-                ),
-            ),
+            amendments=(Amendment.of(TWICE, Severity.WRONG_CONSTANT, right=lambda v: 2 + 0 * v.h),),
         ),
         step(
             "(22) b",
@@ -133,11 +127,7 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
             lambda v: 2 * v.s + v.t,
             "(22) d",
             amendments=(
-                Amendment(
-                    TWICE,
-                    {"right": lambda v: 2 * (2 * v.s + v.t)},
-                    severity=Severity.WRONG_CONSTANT,
-                ),
+                Amendment.of(TWICE, Severity.WRONG_CONSTANT, right=lambda v: 2 * (2 * v.s + v.t)),
             ),
         ),
         step(
@@ -214,10 +204,10 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
             _quarter,
             "(29)",
             amendments=(
-                Amendment(
+                Amendment.of(
                     "tau B L1 <= tau B L1 rho <= (11/12) Gamma instead",
-                    {"left": lambda v: v.k.V_square * v.e**2 + v.k.V_linear * v.t * q(v) * v.e},
-                    severity=Severity.GAP_IN_PROOF,
+                    Severity.GAP_IN_PROOF,
+                    left=lambda v: v.k.V_square * v.e**2 + v.k.V_linear * v.t * q(v) * v.e,
                 ),
             ),
         ),
@@ -281,7 +271,7 @@ UNROLLING = (
         lambda v: v.d * v.R + 2 * (v.R + 1),
         lambda v: 3 * v.R,
         feeds=("unrolling",),
-        amendments=(Amendment("1/(R+1)", {"right": lambda v: 3 * (v.R + 1)}),),
+        amendments=(Amendment.of("1/(R+1)", right=lambda v: 3 * (v.R + 1)),),
     ),
     _step(
         "rounds, first",
@@ -289,7 +279,7 @@ UNROLLING = (
         lambda v: 1 + 0 * v.R,
         lambda v: 0 * v.R,
         feeds=("unrolling",),
-        amendments=(Amendment("0 <= r, as in the main text", {"left": lambda v: 0 * v.R}),),
+        amendments=(Amendment.of("0 <= r, as in the main text", left=lambda v: 0 * v.R),),
     ),
     _step(
         "rounds, last",
@@ -297,6 +287,6 @@ UNROLLING = (
         lambda v: v.R,
         lambda v: v.R - 1,
         feeds=("unrolling",),
-        amendments=(Amendment("r <= R", {"right": lambda v: v.R}),),
+        amendments=(Amendment.of("r <= R", right=lambda v: v.R),),
     ),
 )

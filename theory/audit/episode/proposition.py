@@ -178,12 +178,10 @@ PROPOSITION = (
         equality=True,
         feeds=("(41) first", "(41)"),
         amendments=(
-            Amendment(
+            Amendment.of(
                 "x_2 = (18 + sqrt(18^2 + 480H))/24",
-                {
-                    "left": lambda v: 12 * ((v.root + 18) / 24) ** 2,
-                    "right": lambda v: 18 * ((v.root + 18) / 24) + 10 * v.H,
-                },
+                left=lambda v: 12 * ((v.root + 18) / 24) ** 2,
+                right=lambda v: 18 * ((v.root + 18) / 24) + 10 * v.H,
             ),
         ),
     ),
@@ -194,9 +192,8 @@ PROPOSITION = (
         lambda v: _peak(v, v.x_2),
         feeds=("(41)",),
         amendments=(
-            Amendment(
-                "x_2 = (18 + sqrt(18^2 + 480H))/24",
-                {"right": lambda v: _peak(v, (v.root + 18) / 24)},
+            Amendment.of(
+                "x_2 = (18 + sqrt(18^2 + 480H))/24", right=lambda v: _peak(v, (v.root + 18) / 24)
             ),
         ),
     ),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from certibit.theory.audit.machinery.unknowns import Nonnegative
 
@@ -153,6 +153,11 @@ class Amendment:
     constants: Mapping[str, Rational] = field(default_factory=dict)
     restricts: bool = False
     severity: Severity = Severity.MISPRINT
+
+    @classmethod
+    def of(cls, words: str, severity: Severity = Severity.MISPRINT, **changes: Any) -> Self:
+        """Make one of the attributes of the step that change."""
+        return cls(words, changes, severity=severity)
 
 
 @dataclass(frozen=True)
