@@ -1,7 +1,7 @@
 """A proof as a theorem, so that the checks of theorems apply to it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -193,7 +193,6 @@ class _Place:
 
     method: Method
     setting: Setting
-    moved: str = ""
 
     def __str__(self) -> str:
         k = self.setting.constants
@@ -274,17 +273,31 @@ def _apart(setting: Setting, n: int, size: float, alike: bool) -> Setting:
 
 def _boundaries(theorem: Theorem, start: _Place) -> Iterator[_Place]:
     """Move each real parameter, up and down, until a hypothesis nearly holds with equality."""
-    for field in fields(start.method):
-        value = getattr(start.method, field.name)
+    method, setting = start.method, start.setting
+    for name, last, factor in limits_of_parameters(
+        method, lambda moved: not theorem.unmet(moved, setting)
+    ):
+        with suppress(ValueError, ArithmeticError):
+            inside: Any = {name: last * factor**-INSIDE}
+            yield _Place(replace(method, **inside), setting)
+
+
+def limits_of_parameters(
+    method: Method, holds: Callable[[Method], bool]
+) -> Iterator[tuple[str, float, float]]:
+    """Double, and halve, each real parameter until a method does not ``hold``, then bisect.
+
+    Yields the name, the last value and the factor, 2 or 1/2, where there is a limit.
+    """
+    for name, value in [(one.name, getattr(method, one.name)) for one in fields(method)]:
         if not isinstance(value, float):
             continue
 
-        def at(scale: float, name: str = field.name, value: float = value) -> _Place | None:
+        def at(scale: float, name: str = name, value: float = value) -> bool:
             with suppress(ValueError, ArithmeticError):  # such as a probability above 1
-                moved = replace(start.method, **{name: value * scale})
-                if not theorem.unmet(moved, start.setting):
-                    return _Place(moved, start.setting, name)
-            return None
+                changes: Any = {name: value * scale}
+                return holds(replace(method, **changes))
+            return False
 
         for factor in (2.0, 0.5):
             inside, outside = 1.0, factor
@@ -295,8 +308,7 @@ def _boundaries(theorem: Theorem, start: _Place) -> Iterator[_Place]:
             for _ in range(HALVINGS):
                 middle = math.sqrt(inside * outside)
                 inside, outside = (middle, outside) if at(middle) else (inside, middle)
-            if last := at(inside * factor**-INSIDE):
-                yield last
+            yield name, value * inside, factor
 
 
 def _share(theorem: Theorem, place: _Place) -> tuple[float, str]:

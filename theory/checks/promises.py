@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
+from certibit.theory.certificates.certified_theorem import limits_of_parameters
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
@@ -40,9 +42,6 @@ from certibit.theory.verdict import ROUNDING, Verdict, readable, searched
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.units import linear_compressor
 
-FARTHEST = 2.0**13
-"""A parameter that may grow or shrink by this factor has no boundary there."""
-HALVINGS = 30
 _CLIENTS = 3
 STEPS = 30
 """Of a run that is held against a bound on whole runs."""
@@ -129,21 +128,21 @@ def boundaries(
 ) -> Iterator[_Boundary]:
     """Move each real parameter of a rule on small quadratics as far as the hypotheses allow."""
     for start in _starts(theorem, card, rule, kappas):
-        for field in fields(start.method):
-            if not isinstance(getattr(start.method, field.name), float):
-                continue
-            for factor in (2.0, 0.5):
-                last = _last_met(theorem, start, field.name, factor)
-                if last is not None:
-                    value = getattr(last.method, field.name)
-                    rate, worst, refused = np.nan, np.nan, ""
-                    try:
-                        with np.errstate(all="ignore"):
-                            rate, worst = promised_and_worst(theorem, last)
-                    except Refusal as refusal:
-                        refused = str(refusal)
-                    broken = _next_broken(theorem, last, field.name, factor)
-                    yield _Boundary(field.name, value, rate, worst, broken, refused)
+
+        def holds(moved: Any, start: ConvexExperiment = start) -> bool:
+            return _met(theorem, replace(start, method=moved))
+
+        for name, value, factor in limits_of_parameters(start.method, holds):
+            changes: Any = {name: value}
+            last = replace(start, method=replace(start.method, **changes))
+            rate, worst, refused = np.nan, np.nan, ""
+            try:
+                with np.errstate(all="ignore"):
+                    rate, worst = promised_and_worst(theorem, last)
+            except Refusal as refusal:
+                refused = str(refusal)
+            broken = _next_broken(theorem, last, name, factor)
+            yield _Boundary(name, value, rate, worst, broken, refused)
 
 
 def promised_and_worst(theorem: Theorem, experiment: ConvexExperiment) -> tuple[float, float]:
@@ -189,30 +188,6 @@ def _starts(
                     yield experiment
         if found:
             return
-
-
-def _last_met(
-    theorem: Theorem, start: ConvexExperiment, name: str, factor: float
-) -> ConvexExperiment | None:
-    """Move a parameter by a factor until a hypothesis fails, then halve the step to that point."""
-    value = getattr(start.method, name)
-
-    def at(scale: float) -> ConvexExperiment | None:
-        try:
-            moved = replace(start, method=replace(start.method, **{name: value * scale}))
-            return moved if _met(theorem, moved) else None
-        except (ValueError, ArithmeticError):  # such as a probability above 1
-            return None
-
-    inside, outside = 1.0, factor
-    while at(outside):
-        inside, outside = outside, outside * factor
-        if not 1 / FARTHEST < outside < FARTHEST:
-            return None
-    for _ in range(HALVINGS):
-        middle = math.sqrt(inside * outside)
-        inside, outside = (middle, outside) if at(middle) else (inside, middle)
-    return at(inside)
 
 
 def _next_broken(
