@@ -32,6 +32,7 @@ class Feedback(Theorem):
 
     method = EF
     title = "EF, every f_i strongly convex, one minimiser"
+    rocq = "EF.accuracy"
 
     def conditions(self, m: EF, setting: Setting) -> tuple[Condition, ...]:
         largest = best_feedback_step(setting.mu, setting.L, setting.alpha)
@@ -47,10 +48,9 @@ class Feedback(Theorem):
         self, m: EF, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         errors = error_root(setting.alpha)
-        return (
-            Squares(1.0, s.x - star.x - mean(s.e)),
-            Squares(1 / (errors * setting.n) if errors else 0.0, s.e),
-        )
+        some = Condition("0 < s", 0.0, errors, strict=True)
+        weight = some.then(lambda: 1 / (errors * setting.n), 0.0)
+        return Squares(1.0, s.x - star.x - mean(s.e)), Squares(weight, s.e)
 
     def rate(self, m: EF, setting: Setting) -> float:
         return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)

@@ -41,6 +41,7 @@ class _Original(_ControlVariates):
     """Scaffnew for gamma <= 1/L: tau = 1 - min{gamma mu, p^2}. Source: arXiv:2202.09357."""
 
     title = "Scaffnew, original"
+    rocq = "Scaffnew.original_T_rounds"
 
     def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
         return step_conditions(m.gamma, m.p, Condition("gamma <= 1/L", m.gamma, 1 / setting.L))

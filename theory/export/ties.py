@@ -187,7 +187,9 @@ def _definitions(theorem: Theorem, method: Any, problem: Any) -> Iterator[tuple[
     names = ("mu", "L", "omega", "omega_av", "alpha")
     constants = {name: Term(f"{name}_C" if name in own else name) for name in names}
     others = SimpleNamespace(L_f=Term("L_f"), L_tilde=Term("L_tilde"))
-    setting: Any = SimpleNamespace(n=problem.n, constants=others, **constants)
+    setting: Any = SimpleNamespace(
+        n=problem.n, shared_minimiser=True, constants=others, **constants
+    )
 
     channel = _Messages()
     start = method.start(Term("x0", VECTOR), problem, channel)

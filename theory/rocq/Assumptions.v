@@ -2,7 +2,7 @@
 From Certibit Require proofs.
 From Certibit.relaxed Require clipped.
 From Certibit Require Import Functions Smooth Compressors RandK Feedback Examples NonconvexExamples.
-From Certibit.methods Require GD DIANA LoCoDL EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
+From Certibit.methods Require GD DIANA LoCoDL EF EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
   DIANAVersionA.
 Print Assumptions cocoercive.
 Print Assumptions strongly_convex_class.
@@ -16,9 +16,11 @@ Print Assumptions DIANA.accuracy.
 Print Assumptions DIANA.coupled_T_rounds.
 Print Assumptions DIANA.convex_T_rounds.
 Print Assumptions LoCoDL.accuracy.
+Print Assumptions EF.accuracy.
 Print Assumptions EF21.accuracy.
 Print Assumptions EF21Tight.tight_T_rounds.
 Print Assumptions Scaffnew.T_rounds.
+Print Assumptions Scaffnew.original_T_rounds.
 Print Assumptions MARINA.accuracy.
 Print Assumptions MARINA.PL_accuracy.
 Print Assumptions EF21Nonconvex.nonconvex_accuracy.

@@ -1,6 +1,6 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
@@ -129,6 +129,34 @@ Definition code_step (s : @state V) : dist (@state V) :=
   dmap (fun m => State (x s -v gamma *v (h_mean s +v vmean n (fun i => m i))) (fun i => h s i +v alpha *v (m i)) (h_mean s +v alpha *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s) -v h s i)).
 End Card.
 End DIANA_ConvexShifts.
+
+(* Scaffnew, original: original_T_rounds of Scaffnew.v *)
+Module Scaffnew_Original.
+Import Certibit.methods.Scaffnew.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / L /\
+  0 < p /\
+  p <= 1.
+Definition card_rate : R :=
+  1 - Rmin (gamma * mu) (p ^ 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * sum n (fun i => sq (x s i -v xs)) + (gamma / p) ^ 2 * sum n (fun i => sq (h s i -v grad i xs)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State (fun i => x0) (fun i => 0 *v x0) (0)).
+Definition code_local (s : @state V) : @state V :=
+  (State (fun i => x s i -v gamma *v (grad i (x s i) -v h s i)) (fun i => h s i) (sent s)).
+Definition code_communicate (s : @state V) : dist (@state V) :=
+  ret (State (fun i => vmean n (fun i => x s i)) (fun i => h s i +v (p / gamma) *v (vmean n (fun i => x s i) -v x s i)) (sent s + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then code_communicate (code_local s) else ret (code_local s)).
+End Card.
+End Scaffnew_Original.
 
 (* Scaffnew, sharper: T_rounds of Scaffnew.v *)
 Module Scaffnew_Sharper.
@@ -343,6 +371,31 @@ Definition code_step (s : @state V) : dist (@state V) :=
   ret (State (x s -v gamma *v (vmean n (fun i => grad i (x s)))) (sent s + b_full)).
 End Card.
 End GD_ApproachConvex.
+
+(* EF, every f_i strongly convex, one minimiser: accuracy of EF.v *)
+Module EF_Feedback.
+Import Certibit.methods.EF.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 <= 0 /\
+  0 < alpha /\
+  alpha < 1 /\
+  0 < gamma /\
+  gamma <= 2 / (L + mu) * (1 - sqrt (1 - alpha)) / (1 + sqrt (1 - alpha)).
+Definition card_rate : R :=
+  1 - gamma / (2 / (L + mu) * (1 - sqrt (1 - alpha)) / (1 + sqrt (1 - alpha))) * (1 - (sqrt (1 - alpha) + (1 + sqrt (1 - alpha)) * (L - mu) * (2 / (L + mu) * (1 - sqrt (1 - alpha)) / (1 + sqrt (1 - alpha)) / (L + mu) * ((1 - sqrt (1 - alpha)) * (L - mu) + (1 + sqrt (1 - alpha)) * sqrt ((L - mu) ^ 2 + 16 * L * mu * sqrt (1 - alpha) / (1 + sqrt (1 - alpha)) ^ 2))) / 4)).
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs -v vmean n (fun i => e s i)) + 1 / (sqrt (1 - alpha) * INR n) * sum n (fun i => sq (e s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => 0 *v x0) (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v vmean n (fun i => m i)) (fun i => e s i +v gamma *v (grad i (x s)) -v m i) (sent s + b)) (C (fun i => e s i +v gamma *v (grad i (x s)))).
+End Card.
+End EF_Feedback.
 
 (* compressed gradient descent, one client: accuracy of CompressedGD.v *)
 Module CompressedGD_InexactGradients.

@@ -10,10 +10,9 @@ Definition best_factor : R := s + (1 + s) * (L - mu) * growth / 4.
 
 Hypothesis s_bounds : 0 < s < 1.
 Hypothesis mu_pos : 0 < mu.
-Hypothesis mu_L : mu < L.
+Hypothesis mu_L : mu <= L.
 
 Let q : R := sqrt ((L - mu) ^ 2 + 16 * L * mu * s / (1 + s) ^ 2).
-Let nu : R := growth / (L - mu).
 
 Lemma q_square : q ^ 2 = (L - mu) ^ 2 + 16 * L * mu * s / (1 + s) ^ 2.
 Proof.
@@ -30,6 +29,47 @@ Proof.
   nra.
 Qed.
 
+Lemma best_step_pos : 0 < best_step.
+Proof.
+  unfold best_step. apply Rdiv_lt_0_compat; [|lra]. apply Rmult_lt_0_compat; [|lra].
+  apply Rdiv_lt_0_compat; lra.
+Qed.
+
+Lemma factor_pos : 0 < best_factor.
+Proof.
+  pose proof q_large. pose proof best_step_pos. unfold best_factor.
+  assert (0 <= growth).
+  { unfold growth. fold q. apply Rmult_le_pos; [left; apply Rdiv_lt_0_compat; lra|].
+    apply Rplus_le_le_0_compat; apply Rmult_le_pos; lra. }
+  assert (0 <= (1 + s) * (L - mu) * growth) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra|auto]). lra.
+Qed.
+
+Lemma q_small : q <= L + mu.
+Proof.
+  assert (H : 16 * L * mu * s / (1 + s) ^ 2 <= 4 * (L * mu)).
+  { apply (Rmult_le_reg_r ((1 + s) ^ 2)); [apply pow_lt; lra|].
+    replace (16 * L * mu * s / (1 + s) ^ 2 * (1 + s) ^ 2) with (16 * (L * mu) * s) by (field; lra).
+    assert (0 <= 4 * (L * mu) * (1 - s) ^ 2)
+      by (apply Rmult_le_pos; [nra|apply pow2_ge_0]). lra. }
+  pose proof q_square as Hq. assert (0 <= q) by apply sqrt_pos. nra.
+Qed.
+
+Lemma factor_below_1 : best_factor < 1.
+Proof.
+  pose proof q_small as Hq. unfold best_factor, growth. fold q.
+  set (S := (L - mu) * ((1 - s) * (L - mu) + (1 + s) * q)).
+  replace (s + (1 + s) * (L - mu) * (best_step / (L + mu) * ((1 - s) * (L - mu) + (1 + s) * q)) / 4)
+    with (s + (1 - s) * (S / (2 * (L + mu) ^ 2))) by (unfold S, best_step; field; lra).
+  assert (HS : S <= (L - mu) * (2 * (L + mu))).
+  { apply Rmult_le_compat_l; [lra|]. nra. }
+  assert (S / (2 * (L + mu) ^ 2) < 1).
+  { apply (Rmult_lt_reg_r (2 * (L + mu) ^ 2)); [nra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by nra. nra. }
+  nra.
+Qed.
+
+Section Strict.
+Hypothesis strict : mu < L.
+Let nu : R := growth / (L - mu).
 Let gg : R := nu - (1 + s) * best_step ^ 2.
 Let yg : R := best_step - nu * (L + mu) / 2.
 Let eg : R := - s * best_step - nu * (L + mu) / 2.
@@ -37,9 +77,7 @@ Let eg : R := - s * best_step - nu * (L + mu) / 2.
 Lemma gg_pos : 0 < gg.
 Proof.
   unfold gg, nu, growth. fold q. pose proof q_large.
-  assert (Hb : 0 < best_step).
-  { unfold best_step. apply Rdiv_lt_0_compat; [|lra]. apply Rmult_lt_0_compat; [|lra].
-    apply Rdiv_lt_0_compat; lra. }
+  pose proof best_step_pos as Hb.
   replace (best_step / (L + mu) * ((1 - s) * (L - mu) + (1 + s) * q) / (L - mu) - (1 + s) * best_step ^ 2)
     with (best_step / (L + mu) * ((1 + s) * (q - (L - mu)) / (L - mu) + 2 * s)).
   - apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat; lra|].
@@ -71,12 +109,6 @@ Proof.
   unfold best_step. field [Hq]. lra.
 Qed.
 
-Lemma best_step_pos : 0 < best_step.
-Proof.
-  unfold best_step. apply Rdiv_lt_0_compat; [|lra]. apply Rmult_lt_0_compat; [|lra].
-  apply Rdiv_lt_0_compat; lra.
-Qed.
-
 Lemma growth_pos : 0 < growth.
 Proof.
   unfold growth. fold q. pose proof q_large. pose proof best_step_pos.
@@ -85,12 +117,6 @@ Qed.
 
 Lemma nu_pos : 0 < nu.
 Proof. apply Rdiv_lt_0_compat; [apply growth_pos|lra]. Qed.
-
-Lemma factor_pos : 0 < best_factor.
-Proof.
-  pose proof growth_pos. unfold best_factor.
-  assert (0 < (1 + s) * (L - mu) * growth) by (apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; lra|auto]). lra.
-Qed.
 
 Section Vectors.
 Context {V : space}.
@@ -130,7 +156,7 @@ Qed.
 
 Context (n : nat) (n_pos : (1 <= n)%nat).
 
-Lemma all_clients (y : V) (e g : nat -> V) (x := y +v vmean n e) :
+Lemma strict_clients (y : V) (e g : nat -> V) (x := y +v vmean n e) :
   0 <= / INR n * sum n (fun i => dot (g i -v mu *v x) (L *v x -v g i)) ->
   sq (y -v best_step *v vmean n g) + s * (/ INR n * sum n (fun i => sq (e i +v best_step *v g i))) <=
   best_factor * (sq y + / s * (/ INR n * sum n (fun i => sq (e i)))).
@@ -164,6 +190,51 @@ Proof.
   rewrite Rmult_0_r in Hc. unfold Rdiv in Hd. lra.
 Qed.
 
+End Vectors.
+End Strict.
+
+Section Vectors.
+Context {V : space} (n : nat) (n_pos : (1 <= n)%nat).
+
+(* If mu = L, the inequality says that g_i = L x, and the forms are equal but for the deviations of e. *)
+Lemma equal_clients (y : V) (e g : nat -> V) (x := y +v vmean n e) : mu = L ->
+  0 <= / INR n * sum n (fun i => dot (g i -v mu *v x) (L *v x -v g i)) ->
+  sq (y -v best_step *v vmean n g) + s * (/ INR n * sum n (fun i => sq (e i +v best_step *v g i))) <=
+  best_factor * (sq y + / s * (/ INR n * sum n (fun i => sq (e i)))).
+Proof.
+  intros Heq Hc. pose proof (INR_pos n n_pos) as Hn. pose proof (Rinv_0_lt_compat _ Hn) as Hi.
+  assert (Hz : sum n (fun i => sq (g i -v L *v x)) <= 0).
+  { rewrite Heq in Hc. apply (Rmult_le_compat_l (INR n)) in Hc; [|lra].
+    rewrite Rmult_0_r, <- Rmult_assoc, Rinv_r, Rmult_1_l in Hc by lra.
+    rewrite (sum_ext n _ (fun i => (-1) * sq (g i -v L *v x))) in Hc by (intros; expand; ring).
+    rewrite sum_scal in Hc. lra. }
+  assert (Hg : forall i, (i < n)%nat -> same (g i) (L *v x)).
+  { intros i Hin z. assert (H0 : sq (g i -v L *v x) = 0).
+    { apply Rle_antisym; [|apply sq_pos]. eapply Rle_trans; [|exact Hz].
+      rewrite <- (sum_delta n i (fun i => sq (g i -v L *v x)) Hin). apply sum_le.
+      intros j _. destruct (Nat.eqb j i); [lra|apply sq_pos]. }
+    pose proof (null_dot _ H0 z) as H. rewrite dot_sub_l in H. lra. }
+  set (t := best_step * L).
+  assert (H1 : sq (y -v best_step *v vmean n g) = sq (y -v t *v x)).
+  { apply same_sq. intros z. rewrite !dot_sub_l, !dot_scal_l, dot_vmean_l.
+    rewrite (sum_ext n _ (fun _ => dot (L *v x) z)) by (intros; apply Hg; auto).
+    rewrite sum_const, dot_scal_l. unfold t. field. lra. }
+  assert (H2 : / INR n * sum n (fun i => sq (e i +v best_step *v g i)) =
+    / INR n * sum n (fun i => sq (e i)) + 2 * t * dot (vmean n e) x + t ^ 2 * sq x).
+  { rewrite (sum_ext n _ (fun i => sq (e i) + 2 * t * dot (e i) x + t ^ 2 * sq x)).
+    - rewrite !sum_plus, sum_scal, sum_const, dot_vmean_l. field. lra.
+    - intros i Hin. rewrite (same_sq _ (e i +v t *v x)); [expand; ring|].
+      intros z. rewrite !dot_add_l, !dot_scal_l, (Hg i Hin z), dot_scal_l. unfold t. ring. }
+  rewrite H1, H2. pose proof (jensen_mean n e n_pos) as Hj.
+  set (Q := / INR n * sum n (fun i => sq (e i))) in *.
+  assert (Hf : best_factor = s) by (unfold best_factor; rewrite Heq; field). rewrite Hf.
+  assert (Ht : t = (1 - s) / (1 + s)) by (unfold t, best_step; rewrite Heq; field; lra).
+  assert (Hid : s * (sq y + / s * Q) - (sq (y -v t *v x) + s * (Q + 2 * t * dot (vmean n e) x + t ^ 2 * sq x))
+    = (1 - s) * (Q - sq (vmean n e))).
+  { unfold x. expand. rewrite Ht. field. lra. }
+  assert (0 <= (1 - s) * (Q - sq (vmean n e))) by (apply Rmult_le_pos; lra). lra.
+Qed.
+
 (* Smaller steps: the bound is convex in gamma. *)
 Definition feedback_factor (gamma : R) : R := 1 - gamma / best_step * (1 - best_factor).
 
@@ -173,7 +244,10 @@ Theorem feedback gamma (y : V) (e g : nat -> V) (x := y +v vmean n e) : 0 <= gam
   feedback_factor gamma * (sq y + / s * (/ INR n * sum n (fun i => sq (e i)))).
 Proof.
   intros Hg Hc. pose proof (INR_pos n n_pos) as Hn. pose proof (Rinv_0_lt_compat _ Hn) as Hi.
-  pose proof best_step_pos as Hb. pose proof (all_clients y e g Hc) as H1.
+  pose proof best_step_pos as Hb.
+  assert (H1 : sq (y -v best_step *v vmean n g) + s * (/ INR n * sum n (fun i => sq (e i +v best_step *v g i)))
+    <= best_factor * (sq y + / s * (/ INR n * sum n (fun i => sq (e i))))).
+  { destruct (Rle_lt_or_eq_dec _ _ mu_L) as [Hs|Hs]; [now apply strict_clients|now apply equal_clients]. }
   set (t := gamma / best_step).
   assert (Ht : 0 <= t <= 1).
   { unfold t. split; [apply Rmult_le_pos; [lra|left; now apply Rinv_0_lt_compat]|].
@@ -207,4 +281,13 @@ Proof.
   lra.
 Qed.
 End Vectors.
+
+Lemma factor_bounds gamma : 0 < gamma <= best_step -> 0 <= feedback_factor gamma < 1.
+Proof.
+  intros Hg. pose proof best_step_pos as Hb. pose proof factor_pos as Hf. pose proof factor_below_1.
+  assert (Ht : 0 < gamma / best_step <= 1).
+  { split; [apply Rdiv_lt_0_compat; lra|]. apply (Rmult_le_reg_r best_step); [auto|].
+    unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra. }
+  unfold feedback_factor. set (t := gamma / best_step) in *. split; nra.
+Qed.
 End Feedback.

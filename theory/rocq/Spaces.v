@@ -173,6 +173,9 @@ Definition same x y : Prop := forall z, dot x z = dot y z.
 Lemma same_sq x y : same x y -> sq x = sq y.
 Proof. intros H. unfold sq. rewrite H, dot_sym. apply H. Qed.
 
+Lemma same_dot x y z w : same x y -> same z w -> dot x z = dot y w.
+Proof. intros H1 H2. now rewrite H1, dot_sym, H2, dot_sym. Qed.
+
 Lemma same_sq_sub x y z : same x y -> sq (x -v z) = sq (y -v z).
 Proof. intros H. apply same_sq. intros w. now rewrite !dot_sub_l, H. Qed.
 

@@ -1,6 +1,6 @@
 (* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
 From Certibit Require Import Functions Compressors Rounds Cards.
-From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
 
 Section Ties.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
@@ -108,6 +108,23 @@ Proof. intros; unfold Scaffnew_Sharper.card_Psi, Scaffnew.Psi; ring. Qed.
 Goal forall x0 : V, Scaffnew_Sharper.code_start x0 = ret (Scaffnew.start x0). reflexivity. Qed.
 Goal forall s, Scaffnew_Sharper.code_step n grad b_full gamma p coin_p s =
   Scaffnew.step n grad b_full gamma p coin_p s. reflexivity. Qed.
+
+Goal Scaffnew_Original.card_conditions L gamma p = Scaffnew.original_conditions L gamma p. reflexivity. Qed.
+Goal Scaffnew_Original.card_rate mu gamma p = Scaffnew.original_rate mu gamma p. reflexivity. Qed.
+Goal forall s, Scaffnew_Original.card_Psi n grad xs gamma p s = Scaffnew.Psi n grad xs gamma p s.
+Proof. intros; unfold Scaffnew_Original.card_Psi, Scaffnew.Psi; ring. Qed.
+Goal forall x0 : V, Scaffnew_Original.code_start x0 = ret (Scaffnew.start x0). reflexivity. Qed.
+Goal forall s, Scaffnew_Original.code_step n grad b_full gamma p coin_p s =
+  Scaffnew.step n grad b_full gamma p coin_p s. reflexivity. Qed.
+
+(* EF. *)
+Goal EF_Feedback.card_conditions mu L alpha gamma <-> EF.conditions mu L alpha gamma.
+Proof. unfold EF_Feedback.card_conditions. split; [now intros (_ & H)|now split; [apply Rle_refl|]]. Qed.
+Goal EF_Feedback.card_rate mu L alpha gamma = Feedback.feedback_factor mu L (sqrt (1 - alpha)) gamma. reflexivity. Qed.
+Goal forall s, EF_Feedback.card_Psi n xs alpha s = EF.Psi n xs alpha s.
+Proof. intros; unfold EF_Feedback.card_Psi, EF.Psi, Rdiv; rewrite Rinv_mult; change (fun i => EF.e s i) with (EF.e s); ring. Qed.
+Goal forall x0 : V, EF_Feedback.code_start x0 = ret (EF.start x0). reflexivity. Qed.
+Goal forall s, EF_Feedback.code_step n grad C b gamma s = EF.step n grad C b gamma s. reflexivity. Qed.
 
 (* EF21. *)
 Goal alpha <= 1 -> EF21_ErrorFeedback.card_conditions mu L_f L_tilde alpha gamma <->

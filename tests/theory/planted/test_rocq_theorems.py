@@ -142,14 +142,15 @@ TIED = {
 UNTIED = [
     "gd: model not broadcast",
     "diana: model not broadcast",
+    "ef: model not broadcast",
     "locodl theorem: the weights of Theorem 3.1",
     "locodl: a/2 for a with uneven weights is lax",
     "locodl: b/2 for b with uneven weights is lax",
-    "scaffnew theorem: 1 - p for 1 - p^2",
-    "scaffnew: gamma <= 2/L for the published rate is lax",
     "convex, gd: last iterate, 4.4 gamma T",
     "convex, gd: last iterate, 3/L_f",
     "diana card: e / 50",
+    "ef card: e / 50",
+    "ef card: e' / 50",
 ]
 """Planted faults of broadcasts, of noise and of theorems that are not in Rocq."""
 

@@ -1,4 +1,4 @@
-(* EF21 for strongly convex f_i with the tight rate of error feedback, for any number of clients; mu < L. *)
+(* EF21 for strongly convex f_i with the tight rate of error feedback, for any number of clients. *)
 From Certibit Require Export Functions Compressors Rounds Feedback.
 From Certibit.methods Require Export EF21.
 
@@ -15,7 +15,7 @@ Definition tight_Psi (st : state (V := V)) : R :=
 Hypothesis n_pos : (1 <= n)%nat.
 Hypothesis f_class : forall i, (i < n)%nat -> class mu L (f i) (grad i).
 Hypothesis mu_pos : 0 < mu.
-Hypothesis mu_L : mu < L.
+Hypothesis mu_L : mu <= L.
 Hypothesis compressors : forall x i, (i < n)%nat ->
   E (C x) (fun m => sq (m i -v x i)) <= (1 - alpha) * sq (x i).
 Hypothesis parameters : tight_conditions.
@@ -42,7 +42,7 @@ Proof.
   assert (Hc : 0 <= / INR n * sum n (fun i =>
     dot (h i -v mu *v (y +v vmean n e)) (L *v (y +v vmean n e) -v h i))).
   { apply Rmult_le_pos; [lra|]. apply sum_nonneg. intros i Hin.
-    pose proof (cocoercive (f_class i Hin) (x st) x1 ltac:(lra)) as Hco.
+    pose proof (cocoercive (f_class i Hin) (x st) x1 mu_L) as Hco.
     assert (H1 : dot (h i -v mu *v (y +v vmean n e)) (L *v (y +v vmean n e) -v h i) =
       (L + mu) * dot (g_mean st) (h i) - sq (h i) - mu * L * sq (g_mean st)).
     { rewrite <- (same_sq _ _ HX), <- (HX (h i)). set (X := y +v vmean n e). expand. ring. }

@@ -125,3 +125,37 @@ Proof.
   - intros z. apply sum_zero. intros; cbn; rewrite dot_scal_l; ring.
 Qed.
 End Scaffnew.
+
+(* The original theorem, arXiv:2202.09357: gamma <= 1/L. *)
+Definition original_conditions (L gamma p : R) : Prop :=
+  0 < gamma /\ gamma <= 1 / L /\ 0 < p /\ p <= 1.
+Definition original_rate (mu gamma p : R) : R := 1 - Rmin (gamma * mu) (p ^ 2).
+
+Lemma original_is_slower mu L gamma p : 0 < mu -> mu <= L -> original_conditions L gamma p ->
+  conditions L gamma p /\ 0 <= rate mu L gamma p <= original_rate mu gamma p.
+Proof.
+  intros Hmu HL (Hg & Hg1 & Hp & Hp1).
+  assert (HgL : gamma * L <= 1).
+  { apply (Rmult_le_compat_r L) in Hg1; [|lra]. replace (1 / L * L) with 1 in Hg1 by (field; lra). lra. }
+  assert (H : 0 <= gamma * mu <= gamma * L)
+    by (split; [apply Rmult_le_pos; lra|apply Rmult_le_compat_l; lra]).
+  split; [repeat split; auto|split].
+  - apply Rle_lt_trans with (1 / L); [auto|]. apply Rmult_lt_compat_r; [|lra].
+    apply Rinv_0_lt_compat. lra.
+  - unfold rate. do 2 (eapply Rle_trans; [|apply Rmax_l]). apply pow2_ge_0.
+  - unfold rate, original_rate. pose proof (Rmin_l (gamma * mu) (p ^ 2)). pose proof (Rmin_r (gamma * mu) (p ^ 2)).
+    repeat apply Rmax_lub; nra.
+Qed.
+
+Theorem original_T_rounds {V : space} n (f : nat -> V -> R) grad xs b mu L gamma p coin_p :
+  (1 <= n)%nat -> (forall i, (i < n)%nat -> class mu L (f i) (grad i)) -> 0 < mu -> mu <= L ->
+  (forall x, fmean n f xs <= fmean n f x) -> original_conditions L gamma p ->
+  forall T x0, E (rounds (step n grad b gamma p coin_p) T (start x0)) (Psi n grad xs gamma p) <=
+    original_rate mu gamma p ^ T * Psi n grad xs gamma p (start x0).
+Proof.
+  intros Hn Hf Hmu HL Hmin Hc T x0. destruct (original_is_slower mu L gamma p Hmu HL Hc) as (Hp & Hr).
+  eapply Rle_trans; [now apply (T_rounds n f grad xs b mu L gamma p coin_p)|].
+  apply Rmult_le_compat_r; [|now apply pow_incr].
+  unfold Psi. apply Rplus_le_le_0_compat; [|apply Rmult_le_pos; [apply pow2_ge_0|]];
+    apply sum_nonneg; intros; apply sq_pos.
+Qed.
