@@ -1,7 +1,6 @@
 """Generalised linear models over clients that may have unequally many rows; also multinomial."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -210,11 +209,11 @@ class _WeightedRows:
 
     def fingerprint(self, kind: str, *asked: Any) -> str:
         """SHA-256 of the rows, the loss, and what else was asked for."""
-        arrays = [self.matrix.indptr, self.matrix.indices, self.matrix.data]
-        return _fingerprint(
-            [kind, self.loss, self.n, self.matrix.shape, *asked],
-            [*arrays, self.targets, self.weights],
-        )
+        digest = hashlib.sha256(repr([kind, self.loss, self.n, self.matrix.shape, *asked]).encode())
+        rows = (self.matrix.indptr, self.matrix.indices, self.matrix.data)
+        for array in (*rows, self.targets, self.weights):
+            digest.update(array.astype("<i8" if array.dtype.kind == "i" else "<f8").tobytes())
+        return digest.hexdigest()
 
 
 def weighted_rows(
@@ -283,14 +282,6 @@ def _filled(
     targets[filled] = dataset.b[chosen]
     weights[filled] = np.repeat(scales, [len(share) for share in shares])
     return matrix, targets, weights
-
-
-def _fingerprint(asked: Sequence[Any], arrays: Sequence[NDArray[Any]]) -> str:
-    """SHA-256 of what was asked for."""
-    digest = hashlib.sha256(repr(asked).encode())
-    for array in arrays:
-        digest.update(array.astype("<i8" if array.dtype.kind == "i" else "<f8").tobytes())
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
