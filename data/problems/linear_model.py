@@ -157,7 +157,7 @@ class LinearModel(WeightedLosses, RidgeProblem):
         return self._mean(self.loss.value(self._predict(x), self.targets))
 
     def _bare_gap(self, step: Array) -> Array:
-        moved = self.rows.forward(step)
+        moved = self._predict(step)
         return self._mean(self.loss.divergence(self.predictions, moved, self.targets))
 
     @cached_property
@@ -313,12 +313,6 @@ class MultinomialRegression(LinearModel):
 
     def _bare_grad(self, x: Array, ridge: float) -> Array:
         return self._collect(self.row_slopes(x)) + ridge * x
-
-    def _bare_value(self, x: Array) -> Array:
-        return self._mean(self.loss.value(self._predict(x), self.targets))
-
-    def _bare_gap(self, step: Array) -> Array:
-        return self._mean(self.loss.divergence(self.predictions, self._predict(step)))
 
     def _bare_hessian(self, x: Array) -> Array:
         p, K = self.loss.probabilities(self._predict(x))[..., 0], self.loss.outputs
