@@ -40,8 +40,8 @@ SumOfRows: TypeAlias = Any
 """A problem whose f_i are sums over rows. Beside ``name`` and ``grad`` it has
 
 * ``rows``, the a_is of all clients, n blocks (m, d): :mod:`certibit.data.problems.rows`;
-* ``row_weights``, the w_is, (n, m, 1), 0 for empty rows; ``row_counts``, the m_i, (n, 1, 1);
-* ``bare``, the constants of the h_i; ``row_loss``, phi: :class:`~certibit.Loss`;
+* ``weights``, the w_is, (n, m, 1), 0 for empty rows; ``row_counts``, the m_i, (n, 1, 1);
+* ``bare``, the constants of the h_i; ``loss``, phi: :class:`~certibit.Loss`; ``targets``, the b_is;
 * ``row_slopes(x)``, w_is phi'(a_is' x; b_is) at (n, d, R) or (1, d, R), as (n, m, R);
 * ``of_batch(rows)``, the problem whose f_i are those of a mini-batch.
 """
@@ -82,7 +82,7 @@ class MiniBatch:
         Refusal
             Unless 1 <= b <= min_i m_i and gradients are sums over rows.
         """
-        if getattr(getattr(problem, "row_loss", None), "outputs", 0) != 1:
+        if not hasattr(problem, "row_counts") or problem.loss.outputs != 1:
             raise Refusal(
                 f"{problem.name} has no rows of one prediction each, of which mini-batches could "
                 "be drawn; leave batch out"
@@ -239,10 +239,10 @@ def sampling_constants(problem: SumOfRows, batch: MiniBatch | None = None) -> Sa
         )
     given.require_possible(problem)
     kappa, sizes = given.kappa(problem), row_counts(problem)
-    weights = fetched(problem.row_weights)[..., 0]
-    norms, L = fetched(problem.rows.squared_norms)[..., 0], problem.row_loss.smoothness
+    weights = fetched(problem.weights)[..., 0]
+    norms, L = fetched(problem.rows.squared_norms)[..., 0], problem.loss.smoothness
     spread = kappa[:, None] * sizes[:, None] * weights**2 * norms
-    steepness = problem.row_loss.steepness
+    steepness = problem.loss.steepness
     of_rows = sizes[:, None] * weights * L * norms
     l2 = problem.rows.steepness((spread * L**2)[..., None]) / len(sizes)
     bare = np.asarray(fetched(problem.bare.L_i))
@@ -259,9 +259,9 @@ def sampling_constants(problem: SumOfRows, batch: MiniBatch | None = None) -> Sa
 
 def _nonnegative(problem: SumOfRows) -> bool:
     """Whether the losses are seen to be at least 0 for all targets of the problem."""
-    targets = fetched(getattr(problem, "targets", np.ones(1)))
+    targets = fetched(problem.targets)
     try:
-        problem.row_loss.require_bounded_below(targets.ravel())
+        problem.loss.require_bounded_below(targets.ravel())
     except Refusal:
         return False
     return True

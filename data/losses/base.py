@@ -231,16 +231,6 @@ class WeightedLosses:
     targets: Array
     weights: Array
 
-    @property
-    def row_weights(self) -> Array:
-        """The w_is, (n, m, 1); 0 for empty rows."""
-        return self.weights
-
-    @property
-    def row_loss(self) -> Loss:
-        """The loss phi of a row."""
-        return self.loss
-
     def row_slopes(self, x: Array) -> Array:
         """w_is phi'(a_is' x; b_is) at points (n, d, R) or (1, d, R), as (n, m, R)."""
         return self.weights * self.loss.slope(self._predict(x), self.targets)

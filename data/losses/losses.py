@@ -132,8 +132,8 @@ class Multinomial:
         xp = array_namespace(z)
         return xp.exp(z - _log_sum_exp(z)[:, :, None, :])
 
-    def divergence(self, z: Array, step: Array) -> Array:
-        """Bregman divergence of phi for a step, (n, m, R), without cancellation.
+    def divergence(self, z: Array, step: Array, b: Array | None = None) -> Array:
+        """Bregman divergence of phi for a step, (n, m, R), without cancellation; of any targets b.
 
         With the probabilities p at z and s = step - p' step it is log(sum_k p_k exp(s_k)). As
         sum_k p_k s_k = 0 it is also log1p(sum_k p_k (exp(s_k) - 1 - s_k)), whose terms are not

@@ -1,7 +1,6 @@
 """Generalised linear models over clients that may have unequally many rows; also multinomial."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -158,7 +157,7 @@ class LinearModel(WeightedLosses, RidgeProblem):
         return self._mean(self.loss.value(self._predict(x), self.targets))
 
     def _bare_gap(self, step: Array) -> Array:
-        moved = self.rows.forward(step)
+        moved = self._predict(step)
         return self._mean(self.loss.divergence(self.predictions, moved, self.targets))
 
     @cached_property
@@ -210,11 +209,11 @@ class _WeightedRows:
 
     def fingerprint(self, kind: str, *asked: Any) -> str:
         """SHA-256 of the rows, the loss, and what else was asked for."""
-        arrays = [self.matrix.indptr, self.matrix.indices, self.matrix.data]
-        return _fingerprint(
-            [kind, self.loss, self.n, self.matrix.shape, *asked],
-            [*arrays, self.targets, self.weights],
-        )
+        digest = hashlib.sha256(repr([kind, self.loss, self.n, self.matrix.shape, *asked]).encode())
+        rows = (self.matrix.indptr, self.matrix.indices, self.matrix.data)
+        for array in (*rows, self.targets, self.weights):
+            digest.update(array.astype("<i8" if array.dtype.kind == "i" else "<f8").tobytes())
+        return digest.hexdigest()
 
 
 def weighted_rows(
@@ -285,14 +284,6 @@ def _filled(
     return matrix, targets, weights
 
 
-def _fingerprint(asked: Sequence[Any], arrays: Sequence[NDArray[Any]]) -> str:
-    """SHA-256 of what was asked for."""
-    digest = hashlib.sha256(repr(asked).encode())
-    for array in arrays:
-        digest.update(array.astype("<i8" if array.dtype.kind == "i" else "<f8").tobytes())
-    return digest.hexdigest()
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MultinomialRegression(LinearModel):
     """A linear model with K predictions a row; x holds d K numbers, those of a feature together.
@@ -322,12 +313,6 @@ class MultinomialRegression(LinearModel):
 
     def _bare_grad(self, x: Array, ridge: float) -> Array:
         return self._collect(self.row_slopes(x)) + ridge * x
-
-    def _bare_value(self, x: Array) -> Array:
-        return self._mean(self.loss.value(self._predict(x), self.targets))
-
-    def _bare_gap(self, step: Array) -> Array:
-        return self._mean(self.loss.divergence(self.predictions, self._predict(step)))
 
     def _bare_hessian(self, x: Array) -> Array:
         p, K = self.loss.probabilities(self._predict(x))[..., 0], self.loss.outputs

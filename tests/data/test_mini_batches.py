@@ -125,10 +125,8 @@ def test_expected_smoothness(name, law):
 
 def _divergences(solved, x, y):
     """Return D_{h_i}(x, y) of every client, (n, R)."""
-    z, loss = solved.rows.forward(y), solved.row_loss
-    targets = getattr(solved, "targets", 1.0 + 0 * z)
-    parts = loss.divergence(z, solved.rows.forward(x - y), targets)
-    return np.sum(solved.row_weights * parts, axis=1)
+    z, moved = solved.rows.forward(y), solved.rows.forward(x - y)
+    return np.sum(solved.weights * solved.loss.divergence(z, moved, solved.targets), axis=1)
 
 
 def test_plans_of_mini_batches_are_refused():

@@ -33,7 +33,7 @@ def _bounds_attained(problem: Problem, _seed: int = 0) -> Verdict | None:
     None for a problem without a loss.
     """
     whole: Any = problem
-    loss = getattr(problem, "row_loss", None)
+    loss = getattr(problem, "loss", None)
     if not isinstance(loss, Loss):
         return None
     b = np.asarray(getattr(whole, "targets", [-1.0, 1.0]))
@@ -57,7 +57,7 @@ def _bounds_attained(problem: Problem, _seed: int = 0) -> Verdict | None:
 
 def _refused_together(problem: Problem, _seed: int = 0) -> Verdict | None:
     """Check that predictions and targets that a loss refuses alone are refused among others."""
-    loss: Any = getattr(problem, "row_loss", None)
+    loss: Any = getattr(problem, "loss", None)
     if not isinstance(loss, Loss):
         return None
     both = np.array([-_FAR[-1], _FAR[-1]])
