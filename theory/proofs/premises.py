@@ -258,6 +258,8 @@ class Premises:
                     f"a term of the Lyapunov function is not 0 where {self.method.name} is at rest "
                     "and has no factor; compare each part of the state with that at rest"
                 )
+        if problem.evaluations:
+            raise Refusal(_ELSEWHERE.format("the Lyapunov function", self.method.name))
 
     def meaning(self, potential: Potential) -> list[Any]:
         """Return the terms of a potential, the state at rest and the relations, as numbers."""
@@ -359,23 +361,29 @@ class Premises:
     def _at_rest(self) -> list[Groups]:
         """Return what relations are in the state at rest, having seen that a step keeps it."""
         self._require_same_rest()
-        pattern = self.patterns[0]
-        for orbit in _orbits_of(self.exact.inner, pattern, self.template):
-            plain, lost = self._world(orbit.cells, _AtRest)
-            problem = _Translated(plain, self.method)
-            star = self._rest(problem)
-            channel = self._channel(plain, lost, orbit)
-            with watched(self.method.name):
-                after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
-            channel.require_drawn()
-            pairs = [(problem.x_star, self.method.model(star))]
-            pairs += zip(_vectors(star), _vectors(after), strict=True)
-            moved = any(plain.frame.rows(a - b).any() for a, b in pairs)
-            if moved or plain.evaluations or lost.known:
-                raise Refusal(
-                    f"{self.method.name} does not stay at its fixed point and has no factor there"
-                )
-        return self._at(star, problem)
+        for pattern in self.patterns:
+            for orbit in _orbits_of(self.exact.inner, pattern, self.template):
+                plain, lost = self._world(orbit.cells, _AtRest)
+                problem = _Translated(plain, self.method)
+                star = pattern.put(self._rest(problem))
+                channel = self._channel(plain, lost, orbit)
+                with watched(self.method.name):
+                    after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
+                channel.require_drawn()
+                pairs = [(problem.x_star, self.method.model(star))]
+                pairs += zip(_vectors(star), _vectors(after), strict=True)
+                moved = any(plain.frame.rows(a - b).any() for a, b in pairs)
+                if moved or plain.evaluations or lost.known:
+                    raise Refusal(
+                        f"{self.method.name} does not stay at its fixed point and has no factor "
+                        "there"
+                    )
+        plain, _ = self._world(cells_of_kinds(self.counts), _AtRest)
+        problem = _Translated(plain, self.method)
+        found = self._at(self._rest(problem), problem)
+        if plain.evaluations:
+            raise Refusal(_ELSEWHERE.format("a relation of the states", self.method.name))
+        return found
 
     def _require_same_rest(self) -> None:
         """Refuse a method that states another state at rest in floats than in rational numbers."""
@@ -481,6 +489,11 @@ class Premises:
             rest = self._at(runs[-1][0], problem)
             yield self._at(before, problem), self._at(after, problem, degree), rest, apart
 
+
+_ELSEWHERE = (
+    "{} of {} asks at rest for gradients elsewhere than at x* and has no certificate; ask for them "
+    "at points of the state"
+)
 
 _DEPENDS = (
     "the step of {} depends on a field of bool and has no certificate; let such a field only say "

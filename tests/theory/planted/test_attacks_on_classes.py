@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from small_methods import Memory, Model, Pair
+from small_methods import Memory, Model, Pair, Psi
 
-from certibit import Assumption, Gap, GradientNoise, Method, Refusal, Squares, certify, total
-from certibit.solvers.authoring import Needs, copies, mean
+from certibit import GD, Assumption, Gap, GradientNoise, Method, Refusal, Squares, certify, total
+from certibit.solvers.authoring import Needs, copies, everyone, masked, mean
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.quadratic_potential import AtModel
@@ -239,3 +239,82 @@ def test_noises_drawn_together_are_bounded_for_one_law_over_steps(method, weight
     assert chain.factor >= true * (1 - 1e-9)
     if steps == 1:
         assert chain.factor <= true * 1.01
+
+
+@dataclass(frozen=True)
+class Turning:
+    x: object
+    h: object
+    up: object  # a flag that all share
+
+
+@dataclass(frozen=True)
+class Offset(Method):
+    """With the flag down, as it is after the start, it adds the gradients at 0 somewhere."""
+
+    where: str
+    name, needs = "offset", Needs(compressor="unbiased")
+
+    def start(self, x, problem, channel):
+        return Turning(x, problem.grad(x), everyone(x))
+
+    def communicate(self, s, problem, channel):
+        more = masked(~s.up, problem.grad(0 * s.x, active=~s.up))
+        more = channel.uplink(more) if self.where == "message" else more
+        g, used = problem.grad(s.x), 0 * more if self.where == "memory" else more
+        kept = g + more if self.where == "memory" else g
+        sent = s.h if self.where == "memory" else g + used
+        up = channel.coin(0.5) if self.where == "memory" else s.up & ~s.up
+        return Turning(channel.broadcast(s.x - 0.05 * mean(channel.send(sent))), kept, up)
+
+    def fixed_point(self, problem):
+        return Turning(problem.x_star, problem.grad_star, everyone(problem.x_star))
+
+
+@pytest.mark.parametrize("where", ["step", "message", "memory"])
+@pytest.mark.parametrize("mu", [1.0, 0.0])
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_state_at_rest_is_kept_with_every_flag(where, mu, n):
+    functions = FunctionClass(n, mu, 10.0, omega=1.0)
+    with pytest.raises(Refusal, match="does not stay at its fixed point"):
+        certify(Offset(where), functions)
+    if mu:
+        with pytest.raises(Refusal, match="does not stay at its fixed point"):
+            certify_steps(Offset(where), functions, 3)
+
+
+POINTS = {
+    "a difference": (lambda s, star: s.x - star.x, lambda s, star: 0 * s.x),
+    "twice a difference": (lambda s, star: 2 * (s.x - star.x), lambda s, star: star.x - star.x),
+    "the negative": (lambda s, star: -s.x, lambda s, star: -star.x),
+    "far from rest": (lambda s, star: s.x + star.x, lambda s, star: 2 * star.x),
+}
+"""Points of two gradients, which are equal at rest."""
+
+
+@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("mu", [1.0, 0.0])
+@pytest.mark.parametrize("n", [1, 3])
+def test_gradients_in_psi_are_at_points_of_the_state(name, mu, n):
+    first, second = POINTS[name]
+
+    def terms(m, s, star, f, n):
+        apart = f.grad(first(s, star)) - f.grad(second(s, star))
+        return Squares(1.0, apart), Squares(0.1, s.x - star.x)
+
+    with pytest.raises(Refusal, match="elsewhere than at x"):
+        certify(GD(0.1), FunctionClass(n, mu, 10.0), Psi(terms), "potential")
+
+
+class Related(GD):
+    """A relation that is 0 for the wrong point."""
+
+    name = "related"
+
+    def invariants(self, s, problem):
+        return (problem.grad(s.x - problem.x_star) - problem.grad(s.x - problem.x_star),)
+
+
+def test_relations_ask_for_gradients_at_points_of_the_state():
+    with pytest.raises(Refusal, match=r"a relation of the states .* elsewhere than at x"):
+        certify(Related(0.1), FunctionClass(2, 1.0, 10.0), AtModel("distance"))
