@@ -24,6 +24,7 @@ class _CorrectedDifferences(Theorem):
 
     method = DASHA
     title = "DASHA, Polyak-Lojasiewicz"
+    rocq = "DASHA.PL_accuracy"
 
     def conditions(self, m: DASHA, setting: Setting) -> tuple[Condition, ...]:
         return (
@@ -62,6 +63,7 @@ class _CorrectedDifferencesNonconvex(Theorem):
 
     method = DASHA
     title = "DASHA, nonconvex"
+    rocq = "DASHA.accuracy"
     measure = "squared_gradient"
 
     def conditions(self, m: DASHA, setting: Setting) -> tuple[Condition, ...]:

@@ -2,7 +2,7 @@
 From Certibit Require proofs.
 From Certibit.relaxed Require clipped.
 From Certibit Require Import Functions Smooth Compressors RandK Feedback Examples NonconvexExamples.
-From Certibit.methods Require GD DIANA LoCoDL EF EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
+From Certibit.methods Require GD DASHA DIANA LoCoDL EF EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
   DIANAVersionA.
 Print Assumptions cocoercive.
 Print Assumptions strongly_convex_class.
@@ -24,6 +24,8 @@ Print Assumptions Scaffnew.original_T_rounds.
 Print Assumptions MARINA.accuracy.
 Print Assumptions MARINA.PL_accuracy.
 Print Assumptions EF21Nonconvex.nonconvex_accuracy.
+Print Assumptions DASHA.accuracy.
+Print Assumptions DASHA.PL_accuracy.
 Print Assumptions CompressedGD.accuracy.
 Print Assumptions DIANAVersionA.a_accuracy.
 Print Assumptions DIANA_rand_k.

@@ -1,6 +1,6 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DASHA DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
@@ -8,7 +8,7 @@ Import Certibit.methods.LoCoDL.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -39,7 +39,7 @@ Import Certibit.methods.DIANAVersionA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -63,7 +63,7 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -87,7 +87,7 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   2 * gamma * mu * L / (mu + L) < alpha /\
@@ -112,7 +112,7 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -136,7 +136,7 @@ Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -164,7 +164,7 @@ Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -192,7 +192,7 @@ Import Certibit.methods.EF21.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -216,7 +216,7 @@ Import Certibit.methods.EF21Tight.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -240,7 +240,7 @@ Import Certibit.methods.EF21Nonconvex.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -263,7 +263,7 @@ Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -288,7 +288,7 @@ Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -306,13 +306,63 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End MARINA_GradientDifferencesNonconvex.
 
+(* DASHA, Polyak-Lojasiewicz: PL_accuracy of DASHA.v *)
+Module DASHA_CorrectedDifferences.
+Import Certibit.methods.DASHA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < a /\
+  a <= 1 / (1 + 2 * omega) /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (4 * omega_av * (1 / a + 4 * omega))) /\
+  gamma <= a / (2 * mu).
+Definition card_rate : R :=
+  1 - gamma * mu.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / a * sq (g_mean s -v vmean n (fun i => gradient s i)) + 4 * gamma * omega_av / INR n * sum n (fun i => sq (g s i -v gradient s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => grad i x0) (vmean n (fun i => grad i x0)) (fun i => grad i x0) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g_mean s)) (fun i => g s i +v m i) (g_mean s +v vmean n (fun i => m i)) (fun i => grad i (x s -v gamma *v (g_mean s))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g_mean s)) -v gradient s i -v a *v (g s i -v gradient s i))).
+End Card.
+End DASHA_CorrectedDifferences.
+
+(* DASHA, nonconvex: accuracy of DASHA.v *)
+Module DASHA_CorrectedDifferencesNonconvex.
+Import Certibit.methods.DASHA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < a /\
+  a * (1 + 2 * omega) <= 1 /\
+  1 <= a * (1 + 2 * omega) /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (16 * omega_av * (1 + 2 * omega))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma * (1 + 2 * omega) * sq (g_mean s -v vmean n (fun i => gradient s i)) + 2 * gamma * omega_av / INR n * sum n (fun i => sq (g s i -v gradient s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => grad i x0) (vmean n (fun i => grad i x0)) (fun i => grad i x0) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g_mean s)) (fun i => g s i +v m i) (g_mean s +v vmean n (fun i => m i)) (fun i => grad i (x s -v gamma *v (g_mean s))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g_mean s)) -v gradient s i -v a *v (g s i -v gradient s i))).
+End Card.
+End DASHA_CorrectedDifferencesNonconvex.
+
 (* gradient descent, classical: accuracy of GD.v *)
 Module GD_GradientDescent.
 Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -334,7 +384,7 @@ Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -356,7 +406,7 @@ Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -378,7 +428,7 @@ Import Certibit.methods.EF.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 <= 0 /\
@@ -403,7 +453,7 @@ Import Certibit.methods.CompressedGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   INR n <= 1 /\

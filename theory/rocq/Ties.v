@@ -1,11 +1,11 @@
 (* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
 From Certibit Require Import Functions Compressors Rounds Cards.
-From Certibit.methods Require CompressedGD DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DASHA DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
 
 Section Ties.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha gamma chi rho p : R) (coin_p : 0 <= p <= 1).
+  (mu L L_f L_tilde omega omega_av omega_C alpha gamma chi rho p a : R) (coin_p : 0 <= p <= 1).
 
 (* Gradient descent. *)
 Goal GD_GradientDescent.card_conditions L_f gamma = GD.conditions L_f gamma. reflexivity. Qed.
@@ -157,6 +157,35 @@ Goal forall s, EF21_ErrorFeedbackNonconvex.card_Psi n f grad fs alpha gamma s =
 Proof. intros; unfold EF21_ErrorFeedbackNonconvex.card_Psi, EF21Nonconvex.nonconvex_Psi, EF21.theta; set (w := gamma / (2 * _)); unfold Rdiv; ring. Qed.
 Goal forall x0 : V, EF21_ErrorFeedbackNonconvex.code_start n grad C b x0 = EF21.start n grad C b x0. reflexivity. Qed.
 Goal forall s, EF21_ErrorFeedbackNonconvex.code_step n grad C b gamma s = EF21.step n grad C b gamma s. reflexivity. Qed.
+
+(* DASHA. *)
+Goal DASHA_CorrectedDifferences.card_conditions mu L_f L_tilde omega omega_av gamma a =
+  DASHA.PL_conditions mu L_f L_tilde omega omega_av gamma a. reflexivity. Qed.
+Goal DASHA_CorrectedDifferences.card_rate mu gamma = DASHA.PL_rate mu gamma. reflexivity. Qed.
+Goal forall s, DASHA_CorrectedDifferences.card_Psi n f fs omega_av gamma a s = DASHA.PL_Psi n f fs omega_av gamma a s.
+Proof.
+  intros; unfold DASHA_CorrectedDifferences.card_Psi, DASHA.PL_Psi, DASHA.potential, DASHA.error, DASHA.errors, Rdiv.
+  change (fun i => DASHA.gradient s i) with (DASHA.gradient s). ring.
+Qed.
+Goal forall x0 : V, DASHA_CorrectedDifferences.code_start n grad b_full x0 = ret (DASHA.start n grad b_full x0).
+reflexivity. Qed.
+Goal forall s, DASHA_CorrectedDifferences.code_step n grad C b gamma a s = DASHA.step n grad C b gamma a s.
+reflexivity. Qed.
+
+Goal DASHA_CorrectedDifferencesNonconvex.card_conditions L_f L_tilde omega omega_av gamma a =
+  DASHA.conditions L_f L_tilde omega omega_av gamma a. reflexivity. Qed.
+Goal DASHA_CorrectedDifferencesNonconvex.card_descent gamma = DASHA.descent gamma. reflexivity. Qed.
+Goal forall s, DASHA_CorrectedDifferencesNonconvex.card_Psi n f fs omega omega_av gamma s =
+  DASHA.Psi n f fs omega omega_av gamma s.
+Proof.
+  intros; unfold DASHA_CorrectedDifferencesNonconvex.card_Psi, DASHA.Psi, DASHA.potential, DASHA.error,
+    DASHA.errors, Rdiv.
+  change (fun i => DASHA.gradient s i) with (DASHA.gradient s). ring.
+Qed.
+Goal forall x0 : V, DASHA_CorrectedDifferencesNonconvex.code_start n grad b_full x0 =
+  ret (DASHA.start n grad b_full x0). reflexivity. Qed.
+Goal forall s, DASHA_CorrectedDifferencesNonconvex.code_step n grad C b gamma a s = DASHA.step n grad C b gamma a s.
+reflexivity. Qed.
 
 (* MARINA. *)
 Lemma nonnegative_noise c : 0 <= c -> 0 <= omega_av -> 0 < p -> p <= 1 ->
