@@ -190,8 +190,7 @@ def _contest_text(title: str, contest: Contest, results: Results) -> str:
         (
             TUNINGS[name].label if place == 0 else "",
             f"{value:g}",
-            f"{best.eta:g}",
-            f"{best.tau:g}" if TUNINGS[name].clips else "",
+            *contest.steps.marked(best.eta, best.tau),
             _number(best.reach(contest.accuracy)),
             _number(best.end),
             _number(best.fastest),
@@ -203,8 +202,8 @@ def _contest_text(title: str, contest: Contest, results: Results) -> str:
     header = ("method", contest.axis, "eta", "tau", "rounds", "end", "fewest", "lowest")
     explained = paragraph(
         f"{title}: rounds until f - f* <= {contest.accuracy:g} for good, and f - f* at the end, "
-        f"with the best pair for the first {contest.tuning} rounds; then the fewest rounds and "
-        "the lowest end of the whole grid",
+        f"with the best pair for the first {contest.tuning} rounds (* on the edge of the grid); "
+        "then the fewest rounds and the lowest end of the whole grid",
     )
     return f"\n{explained}\n{table(header, rows, texts=1)}"
 

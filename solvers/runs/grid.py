@@ -116,6 +116,14 @@ class StepGrid:
                 found[name] = "smallest" if value == min(values) else "largest"
         return found
 
+    def marked(self, eta: float, tau: float) -> tuple[str, str]:
+        """Return a pair as text, with * on the edge of the grid; without a threshold "" for tau."""
+        edges = self.edges(eta, tau)
+        return (
+            f"{eta:g}{'*' * ('eta' in edges)}",
+            f"{tau:g}{'*' * ('tau' in edges)}" if tau < math.inf else "",
+        )
+
     @property
     def described(self) -> str:
         """The grid in words."""

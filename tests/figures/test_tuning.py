@@ -53,6 +53,8 @@ def test_the_edge_of_the_grid_is_told_and_a_pair_inside_it_preferred(capsys, tmp
     assert found[0]["tuned"] == {"eta": 0.01, "tau": 1e6, "edges": {"eta": "largest"}}
     assert found[0]["parameters"]["gamma"] == 1e4
     assert GRID.edges(0.01, 1.0) == {"tau": "smallest"}
+    assert GRID.marked(0.1, 5.0) == ("0.1*", "5")
+    assert GRID.marked(0.01, np.inf) == ("0.01", "")
 
 
 @pytest.mark.parametrize(
