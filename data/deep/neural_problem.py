@@ -32,11 +32,6 @@ UNKNOWN = (
 """Which promises mean nothing."""
 
 
-def _unequal(inputs: Any, labels: Any) -> bool:
-    """Return whether examples are lists of one part for every client, not all of one length."""
-    return len({*_lengths(inputs), *_lengths(labels)}) > 1
-
-
 def _padded(inputs: Any, labels: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Return inputs and labels (n, m, ...), and how many of the m are a client's own, (n,).
 
@@ -221,7 +216,7 @@ class NeuralProblem(NonconvexProblem):
         _require_plain(torch, module)
         model = ModuleGradients(module, loss)
         sizes = None
-        if clients is None and _unequal(inputs, labels):
+        if clients is None and len({*_lengths(inputs), *_lengths(labels)}) > 1:
             inputs, labels, sizes = _padded(inputs, labels)
         examples, answers = model.tensors(inputs, labels)
         if len(examples) != len(answers):

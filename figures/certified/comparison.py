@@ -1,6 +1,6 @@
 """Certified against published rates of all methods, and what their parameters cost in bits."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
@@ -15,7 +15,13 @@ from certibit.figures.certified.rates import Rate, rates_of
 from certibit.figures.certified.variants import MEANING
 from certibit.figures.looks import method_label
 from certibit.figures.pool import Call, Work, results
-from certibit.figures.text.tables import ABSENT, accuracy_name, digits_text, short_cost
+from certibit.figures.text.tables import (
+    ABSENT,
+    accuracy_name,
+    digits_text,
+    json_number,
+    short_cost,
+)
 from certibit.solvers.total_bits import total_text
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 
@@ -104,23 +110,9 @@ def certified_comparison(work: Work) -> list[Path]:
         return f"{rates_table(measured)}\n\n{measured_table(gains, downlink)}"
 
     work.tell(text)
-    paths = [
-        _write(folder / "rates.json", [asdict(rate) for rate in measured]),
-        _write(folder / "potentials.json", [asdict(gain) for gain in gains]),
-    ]
+    records: dict[str, Sequence[Any]] = {"rates.json": measured, "potentials.json": gains}
+    for name, rows in records.items():
+        write_record(folder / name, json_number([asdict(row) for row in rows]))
     write_text(folder / "certified.txt", text())
     work.tell(lambda: f"\nwritten to {folder}")
-    return [*paths, folder / "certified.txt"]
-
-
-def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    write_record(path, _finite(rows))
-    return path
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return [folder / name for name in (*records, "certified.txt")]

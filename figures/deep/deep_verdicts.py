@@ -41,7 +41,7 @@ def clipping_verdicts(curves: TrainingCurves, cases: Sequence[Case]) -> list[Cla
 
 def compression_verdicts(curves: TrainingCurves, case: Case) -> list[ClaimVerdict]:
     """Judge compression against local steps: the bits to a training loss."""
-    loss = _loss(case)
+    loss = NETWORKS[case.network].loss
     bits = {name: curve.cost("bits", loss) for name, curve in _at(curves, case).items()}
     (whole, plain), (fewer, compressed) = (
         min((bits[n], n) for n in bits if (RIVALS[n].compressor == "identity") is identity)
@@ -59,8 +59,3 @@ def compression_verdicts(curves: TrainingCurves, case: Case) -> list[ClaimVerdic
 def _at(curves: TrainingCurves, case: Case) -> dict[str, TrainingCurve]:
     """Return the curves of a case by method."""
     return {name: curve for (where, name), curve in curves.items() if where == case}
-
-
-def _loss(case: Case) -> float:
-    """Return the training loss to which costs are counted."""
-    return NETWORKS[case.network].loss

@@ -228,14 +228,12 @@ def _compute(figures: list[Figure], others: list[Panel], work: Work) -> tuple[li
     longest_first = sorted((each[0] for each in same.values()), key=lambda job: -job.panel.size)
     for place, trace in traces(longest_first, work.processes):
         done |= {(job.panel, job.curve): trace for job in same[longest_first[place].key]}
-        for figure in [figure for figure in figures if _wanted(figure) <= done.keys()]:
+        for figure in figures.copy():
+            if any((panel, curve) not in done for panel in figure.panels for curve in panel.curves):
+                continue
             figures.remove(figure)
             paths += _finish(figure, done, work)
     return paths, done
-
-
-def _wanted(figure: Figure) -> set[tuple[Panel, object]]:
-    return {(panel, curve) for panel in figure.panels for curve in panel.curves}
 
 
 def _finish(figure: Figure, done: Traces, work: Work) -> list[Path]:

@@ -58,11 +58,12 @@ def describe_examination(found: Examination, view: str, every: bool = False) -> 
         theorems = [_in_short(promised, promised is best) for promised in found.promised]
         of_it = best.verdicts if best else ()
         checks = _verdicts(_telling([*of_it, *found.sound]))
+    untold = "" if found.with_noise else "No factor is promised, by no theorem and no certificate: "
     return "\n\n".join(
         [
             _constants(found.setting, view),
             *theorems,
-            *([_unpromised(found)] if found.unpromised else []),
+            *([paragraph(f"{untold}{found.unpromised}")] if found.unpromised else []),
             checks,
             _summary(found, every),
         ]
@@ -165,11 +166,6 @@ def _whole_runs(runs: RunsCheck) -> str:
 
 def _whole(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else readable(value)
-
-
-def _unpromised(found: Examination) -> str:
-    untold = "No factor is promised, by no theorem and no certificate: "
-    return paragraph(f"{'' if found.with_noise else untold}{found.unpromised}")
 
 
 def _hypotheses(conditions: Iterable[Condition]) -> str:

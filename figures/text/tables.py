@@ -248,6 +248,8 @@ def json_number(value: Any) -> Any:
         return value
     if isinstance(value, tuple | list):
         return [json_number(each) for each in value]
+    if isinstance(value, dict):
+        return {name: json_number(each) for name, each in value.items()}
     if is_dataclass(value):
         return repr(value)
     number = float(value)

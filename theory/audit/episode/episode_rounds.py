@@ -10,11 +10,6 @@ from certibit.theory.audit.machinery.step import Amendment, ProofStep, Severity,
 from certibit.theory.cards.episode import Theorem1
 
 
-def _loose(v: Values) -> Any:
-    """Return (1/I + 1) E[1(A)|x_t - x|^2], the first term of (16)."""
-    return v.distance[:-1] * (v.number(1) / v.I + 1)
-
-
 def _square(v: Values) -> Any:
     return v.sigma**2 * v.p
 
@@ -74,7 +69,10 @@ ROUNDS = (
         "(16)",
         "E|x_{t+1} - x|^2 <= (1/I+1) E|x_t - x|^2 + (I+1) eta^2 E|f_i' - G_i + G|^2 + p eta^2 s^2",
         lambda v: v.distance[1:],
-        lambda v: _loose(v) + v.eta**2 * ((v.I + 1) * v.direction + _square(v)),
+        lambda v: (
+            v.distance[:-1] * (v.number(1) / v.I + 1)
+            + v.eta**2 * ((v.I + 1) * v.direction + _square(v))
+        ),
         feeds=("(14)", "(15)"),
     ),
     _step(

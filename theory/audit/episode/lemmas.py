@@ -65,15 +65,6 @@ def _norm(x: Any) -> Any:
     return np.sqrt(np.sum(np.asarray(x) ** 2, axis=0))
 
 
-def _inner(v: Values) -> Any:
-    return -np.sum(v.u * v.v, axis=0) / _norm(v.v)
-
-
-def _lemma_7(v: Values) -> Any:
-    apart = _norm(v.v - v.u)
-    return -v.mu * _norm(v.u) - (1 - v.mu) * _norm(v.v) + (1 + v.mu) * apart
-
-
 PLANE = Space(
     "u, v in a plane, v != 0",
     (
@@ -113,8 +104,8 @@ AUXILIARY = (
         "Lemma 7",
         "-<u,v>/|v| <= -mu|u| - (1-mu)|v| + (1+mu)|v-u|",
         PLANE,
-        _inner,
-        _lemma_7,
+        lambda v: -np.sum(v.u * v.v, axis=0) / _norm(v.v),
+        lambda v: -v.mu * _norm(v.u) - (1 - v.mu) * _norm(v.v) + (1 + v.mu) * _norm(v.v - v.u),
         feeds=("Claim 1",),
     ),
 )

@@ -51,16 +51,12 @@ def sign(x: Array) -> Array:
 
 def sinh(x: Any) -> Any:
     """Return the hyperbolic sine in any arithmetic."""
-    return (np.exp(x) - np.exp(-x)) / 2 if _is_object(x) else np.sinh(x)
+    return (np.exp(x) - np.exp(-x)) / 2 if np.asarray(x).dtype == object else np.sinh(x)
 
 
 def cosh(x: Any) -> Any:
     """Return the hyperbolic cosine in any arithmetic."""
     return (np.exp(x) + np.exp(-x)) / 2
-
-
-def _is_object(x: Any) -> bool:
-    return np.asarray(x).dtype == object
 
 
 def text(value: Any) -> str:
