@@ -13,8 +13,8 @@ def test_marks_and_sentences():
     few = {name: CARDS[name] for name in ("gd", "locodl", "episode", "clip21")}
     lines = class_table(few).splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.split()}
-    assert rows["GD"] == ["Tc", "c", "Tc", "c", "Tc", "c", "1"]
-    assert rows["LoCoDL"] == ["Tc", "c", *["2"] * 4, "1"]
+    assert rows["GD"] == ["Tkc", "c", "Tkc", "c", "Tkc", "c", "1"]
+    assert rows["LoCoDL"] == ["Tkc", "c", *["2"] * 4, "1"]
     assert rows["EPISODE"] == [*["3"] * 6, "Tc"]
     assert rows["Clip21"] == ["c", *["3"] * 5, "t"]  # in a ball, of strongly convex functions
     assert rows["1:"] == ["its", "parameters", "are", "for", "L-smooth", "f_i."]
