@@ -384,6 +384,9 @@ def require_sense(file):
     assert len(file["measure"]) < 2
     assert min(file["e"], file["d"], file["growth"], file["expected"]["variance"]) >= 0
     assert file["psi"]["variance"] == 0, "Psi is of a state"
+    noisy = "noise" in file or file["e"] == file["expected"]["variance"] == 0
+    assert noisy, "a variance of gradients without noise"
+    assert file["d"] == 0 or any("zeta" in one for one in file["assumptions"]), "d without zeta"
     assert max((one.get("zeta", 0) for one in file["assumptions"]), default=0) in {0, 1}
     assert min(file.get("omega_joint", 0), *file.get("noise", {0: 0}).values()) >= 0
     assert set(file.get("noise", {})) <= NOISE, "a constant of noise has another name"

@@ -141,11 +141,14 @@ class QuadraticPotential:
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the terms at a state: f - f* at the model if it counts, squares, other f - f*."""
-        parts = [
-            getattr(s, field.name) - getattr(star, field.name)
-            for field in fields(s)
-            if getattr(s, field.name).dtype != bool
-        ]
+        names = [one.name for one in fields(s) if getattr(s, one.name).dtype != bool]
+        parts = [getattr(s, name) - getattr(star, name) for name in names]
+        for name, part in zip(names, parts, strict=True):
+            if part.shape[0] != getattr(s, name).shape[0]:
+                raise Refusal(
+                    f"{name} is a vector that all clients share, but of each where {m.name} is at "
+                    "rest; let it be the same kind of vector in all states"
+                )
         if self.gradients:
             gradients = problem.grad(m.model(s))
             if setting.has_solution:

@@ -402,6 +402,11 @@ class Premises:
         stated = self.exact.fixed_point(problem)
         if stated is None:
             stated = self._solved.of(problem.x_star, problem.grad_star)
+        elif type(stated) is not type(self.template):
+            raise Refusal(
+                f"{self.method.name} states {type(stated).__name__} as its fixed point, not "
+                f"{type(self.template).__name__} as its start does; let a state stay of one class"
+            )
         return self.patterns[0].put(stated)
 
     @cached_property

@@ -327,6 +327,18 @@ def test_a_solve_that_ends_by_a_criterion_is_tied_to_its_point():
             check_proof.require_sense(check_proof.opened(other))
 
 
+@pytest.mark.parametrize(
+    ("variance", "e", "d"),
+    [("1/300", "1/300", "0"), ("1/300", "1", "0"), ("0", "1", "0"), ("0", "0", "1")],
+)
+def test_a_variance_without_noise_or_assumption_is_refused(variance, e, d):
+    """What is added to the promise was not printed."""
+    file = checked("gd")
+    assert not refused(check_proof, file)
+    expected = file["expected"] | {"variance": variance}
+    assert refused(check_proof, file | {"expected": expected, "e": e, "d": d})
+
+
 def test_a_noise_in_psi_is_refused():
     """E[Psi+] <= Psi - c M is of a state, and not of the noise of the step."""
     file = proof_file(descent_of("sgd", "stochastic"))["proof"]

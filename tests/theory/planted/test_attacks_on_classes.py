@@ -318,3 +318,36 @@ class Related(GD):
 def test_relations_ask_for_gradients_at_points_of_the_state():
     with pytest.raises(Refusal, match=r"a relation of the states .* elsewhere than at x"):
         certify(Related(0.1), FunctionClass(2, 1.0, 10.0), AtModel("distance"))
+
+
+@dataclass(frozen=True)
+class Resting(Model):
+    """A state of another class, which a step may recognise."""
+
+
+@dataclass(frozen=True)
+class Recognised(Method):
+    """It stays where it knows its state at rest, and goes to another point from elsewhere."""
+
+    rest: str
+    name, needs = "recognised", Needs()
+
+    def start(self, x, problem, channel):
+        return Model(x)
+
+    def communicate(self, s, problem, channel):
+        if isinstance(s, Resting):
+            return s
+        g = mean(channel.send(problem.grad(s.x))) + mean(problem.grad(0 * s.x))
+        return Model(channel.broadcast(s.x - 0.05 * g))
+
+    def fixed_point(self, problem):
+        x = problem.x_star
+        return Resting(x) if self.rest == "class" else Model(copies(x, problem.n))
+
+
+@pytest.mark.parametrize("rest", ["class", "clients"])
+def test_a_state_at_rest_is_a_state(rest):
+    why = "not Model as its start does" if rest == "class" else "but of each where recognised"
+    with pytest.raises(Refusal, match=why):
+        certify(Recognised(rest), FunctionClass(3, 1.0, 10.0), "search")
