@@ -122,21 +122,6 @@ class Uniform(Noise):
         return self.sigma**2 / 3
 
 
-class Rademacher(Noise):
-    """Independent entries, sigma/sqrt(d) or -sigma/sqrt(d) with probability 1/2 each."""
-
-    def sample(self, uniforms: Samples, d: int) -> Samples:
-        """Make samples (n, d, R) of uniform numbers (n, d, R)."""
-        xp = array_namespace(uniforms)
-        return (1.0 - 2.0 * xp.astype(uniforms >= 0.5, uniforms.dtype)) * (
-            self.sigma / math.sqrt(d)
-        )
-
-    def variance(self, d: int) -> float:
-        """E|noise|^2 = sigma^2."""
-        return self.sigma**2
-
-
 class Ball(Noise):
     """Uniform on the ball of radius sigma."""
 

@@ -9,7 +9,7 @@ from comparisons import assert_same_columns
 from small_methods import DrawsUndeclared, Undeclared
 
 from certibit import CARDS, SCAFFOLD, Budget, MiniBatch, Refusal, Scaffnew, Setting, problem
-from certibit.data.noise import Rademacher, Uniform
+from certibit.data.noise import Uniform
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import UNNAMED, Every, slot_of
@@ -130,7 +130,7 @@ def test_a_device_draws_the_same(name, kind):
     assert_same_columns(found.columns, expected.columns, rtol=1e-8, atol=1e-12)
 
 
-@pytest.mark.parametrize("law", [MiniBatch(1, True), Uniform(0.3), Rademacher(0.3)], ids=str)
+@pytest.mark.parametrize("law", [MiniBatch(1, True), Uniform(0.3)], ids=str)
 def test_gradients_are_unbiased(law, monkeypatch):
     """Exactly, in the mean over numbers that make all batches, or each noise and its negative."""
     rows = np.random.default_rng(0).standard_normal((13, 3))
