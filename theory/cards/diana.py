@@ -168,6 +168,7 @@ class _SmoothShifts(Theorem):
 
     method = DIANA
     title = "DIANA, nonconvex"
+    rocq = "DIANANonconvex.nonconvex_accuracy"
     measure = "squared_gradient"
     published = False
 

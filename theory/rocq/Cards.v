@@ -1,6 +1,6 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require CompressedGD DASHA DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
@@ -105,6 +105,31 @@ Definition code_step (s : @state V) : dist (@state V) :=
   dmap (fun m => State (x s -v gamma *v (h_mean s +v vmean n (fun i => m i))) (fun i => h s i +v alpha *v (m i)) (h_mean s +v alpha *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s) -v h s i)).
 End Card.
 End DIANA_CoupledShifts.
+
+(* DIANA, nonconvex: nonconvex_accuracy of DIANANonconvex.v *)
+Module DIANA_SmoothShifts.
+Import Certibit.methods.DIANANonconvex.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / (2 * L) /\
+  0 < alpha /\
+  alpha <= 1 / (1 + omega) /\
+  gamma * L * sqrt (omega_av * (2 + alpha)) <= alpha / 2.
+Definition card_descent : R :=
+  gamma - (L / 2 + 2 * L * gamma ^ 2 * omega_av / alpha * (1 + 2 / alpha) * L ^ 2) * gamma ^ 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + 2 * L * gamma ^ 2 * omega_av / alpha / INR n * sum n (fun i => sq (h s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s +v vmean n (fun i => m i))) (fun i => h s i +v alpha *v (m i)) (h_mean s +v alpha *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s) -v h s i)).
+End Card.
+End DIANA_SmoothShifts.
 
 (* DIANA, convex: convex_T_rounds of DIANA.v *)
 Module DIANA_ConvexShifts.

@@ -1,6 +1,6 @@
 (* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
 From Certibit Require Import Functions Compressors Rounds Cards.
-From Certibit.methods Require CompressedGD DASHA DIANA DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
 
 Section Ties.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
@@ -85,6 +85,18 @@ Goal forall s, DIANA_ConvexShifts.card_Psi n grad xs omega_av alpha gamma s = DI
 Proof. intros; unfold DIANA_ConvexShifts.card_Psi, DIANA.convex_Psi, DIANA.potential, Rdiv; ring. Qed.
 Goal forall x0 : V, DIANA_ConvexShifts.code_start x0 = ret (DIANA.start x0). reflexivity. Qed.
 Goal forall s, DIANA_ConvexShifts.code_step n grad C b alpha gamma s = DIANA.step n grad C b gamma alpha s. reflexivity. Qed.
+
+Goal DIANA_SmoothShifts.card_conditions L omega omega_av alpha gamma =
+  DIANANonconvex.nonconvex_conditions L omega omega_av gamma alpha. reflexivity. Qed.
+Goal DIANA_SmoothShifts.card_descent L omega_av alpha gamma =
+  DIANANonconvex.nonconvex_descent L omega_av gamma alpha. reflexivity. Qed.
+Goal forall s, DIANA_SmoothShifts.card_Psi n f grad fs L omega_av alpha gamma s =
+  DIANANonconvex.nonconvex_Psi n f grad fs L omega_av gamma alpha s.
+Proof.
+  intros; unfold DIANA_SmoothShifts.card_Psi, DIANANonconvex.nonconvex_Psi, DIANANonconvex.shift_weight, Rdiv; ring.
+Qed.
+Goal forall x0 : V, DIANA_SmoothShifts.code_start x0 = ret (DIANA.start x0). reflexivity. Qed.
+Goal forall s, DIANA_SmoothShifts.code_step n grad C b alpha gamma s = DIANA.step n grad C b gamma alpha s. reflexivity. Qed.
 
 (* LoCoDL. *)
 Goal LoCoDL_Theorem31.card_conditions L omega omega_av omega_C gamma chi rho p =
