@@ -12,7 +12,6 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 _NAMES = ("n", "d", "kappa", "omega", "alpha_down")
 _AT_LEAST_ONE = ("n", "d", "kappa")
@@ -90,6 +89,8 @@ def leading_order(formula: str, case: str = "") -> str:
 
 def _exceeds(one: Powers, others: list[Powers], case: tuple[tuple[str, str], ...]) -> bool:
     """Whether a monomial can be arbitrarily many times larger than each of the others."""
+    from scipy.optimize import linprog  # noqa: PLC0415  (slow to import)
+
     rows = [[float(b - a) for a, b in zip(one, other, strict=True)] for other in others]
     limits = [-1.0] * len(rows)
     for small, large in case:
