@@ -58,15 +58,16 @@ def program(*values: Any) -> dict[str, Any]:
     -------
     dict
         ``values``, described; ``package``: one digest of the folders ``data`` and ``solvers``;
-        ``modules``: the digests of your files whose classes and functions the values are of, and
-        of all that these files have imported from beside them.
+        ``modules``: the digests of your files whose classes and functions the values are of, of
+        what these files have imported from beside them, and of all modules that are loaded from
+        elsewhere than the standard library and installed distributions, but the script.
 
     Raises
     ------
     NoSourceError
         If a class or function is neither of the package or of an installed library nor of a file
-        that certibit has loaded, or if a file of the package was written after Python began, so
-        that its text need not be what runs.
+        that certibit has loaded, or if another file that counts was written after Python began,
+        so that its text need not be what runs.
     """
     met: Met = {}
     described = [description(value, met) for value in values]
@@ -78,6 +79,11 @@ def program(*values: Any) -> dict[str, Any]:
         if not _is_of_the_package(module_of(thing)) and not _is_of_a_library(thing):
             _require_source(thing)
             texts |= own_texts(module_of(thing))
+    for name, module in list(sys.modules.items()) if texts else ():
+        file = getattr(module, "__file__", None)
+        known = is_own_module(name) or _is_of_the_package(name) or name in _SCRIPTS
+        if file and not known and not _is_installed(file) and Path(file).is_file():
+            texts[name] = _text_since_start(Path(file))
     return {
         "values": described,
         "package": _package_text(),
@@ -98,6 +104,12 @@ def _is_of_a_library(thing: Any) -> bool:
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or name in _SCRIPTS:  # a class made by exec says that it is of builtins
         return name in sys.stdlib_module_names - {"builtins", *_SCRIPTS}
+    return _is_installed(file)
+
+
+@cache
+def _is_installed(file: str) -> bool:
+    """Say whether a file is of Python or of an installed library."""
     path = Path(file).resolve()
     return path.is_relative_to(_STANDARD) or not _INSTALLED.isdisjoint(path.parts)
 
@@ -129,16 +141,20 @@ def _files() -> list[tuple[Path, str]]:
 
 
 def _package_text() -> str:
-    """Return one digest of all files of the rooms, which nobody has written since Python began."""
-    for file, name in _files():
-        times = file.stat()
-        if STARTED < max(times.st_mtime, times.st_ctime) <= time.time():
-            raise NoSourceError(
-                f"{name} was written after this Python began, so that another text may run; "
-                "start Python again"
-            )
-    digests = [[name, _digest(file)] for file, name in _files()]
+    """Return one digest of all files of the rooms."""
+    digests = [[name, _text_since_start(file)] for file, name in _files()]
     return hashlib.sha256(repr(digests).encode()).hexdigest()
+
+
+def _text_since_start(file: Path) -> str:
+    """Return the SHA-256 of a file that nobody has written since Python began."""
+    times = file.stat()
+    if STARTED < max(times.st_mtime, times.st_ctime) <= time.time():
+        raise NoSourceError(
+            f"{file} was written after this Python began, so that another text may run; "
+            "start Python again"
+        )
+    return _digest(file)
 
 
 @cache
@@ -182,7 +198,7 @@ class Store:
 
     The key is the hash of everything that a trace depends on: the specification; the fields of the
     method, the compressor and your own problem; the text of the folders ``data`` and ``solvers`` of
-    the package and, for your own class, of its file and of those that it imports from beside it;
+    the package and, for your own class, of its file and of all modules that are not installed;
     the versions of Python, numpy and scipy. The commit is recorded in the trace and is not part of
     the key. Traces of a class are stored if it is of a file that you have named, ``FILE.py:NAME``,
     and not if it is of a script or was defined at a prompt.

@@ -2,6 +2,7 @@
 
 import platform
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from certibit import DIANA, GD, Experiment, Refusal, Store
 from certibit.data.own import own_file
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.store import store as module
-from certibit.solvers.store.store import NotKeptWarning
+from certibit.solvers.store.store import NoSourceError, NotKeptWarning
 
 
 @pytest.mark.long(keep=3)
@@ -126,6 +127,25 @@ def test_a_file_that_is_edited_while_it_runs_is_kept_under_its_old_text(project,
     assert store.find(project.experiment(), **OPTIONS) is None
     project.write(edited, text)
     assert store.find(project.experiment(), **OPTIONS).columns.keys() == kept.columns.keys()
+
+
+def test_a_library_in_a_folder_that_is_not_installed_counts(project, store, monkeypatch):
+    """Without its text a trace of before would be given for another library."""
+    library = project.folder / "elsewhere" / "library_of_a_user.py"
+    library.write_text("FACTOR = 1")
+    monkeypatch.syspath_prepend(library.parent)
+    monkeypatch.setattr(module, "STARTED", time.time() + 60)
+    project.write("toy.py", f"import library_of_a_user\n{TOY}")
+    experiment = Experiment.of(project.load("toy").Toy(0.01), QUADRATIC)
+    before = store.path(experiment, **OPTIONS)
+    assert store.path(experiment, **OPTIONS) == before
+    library.write_text("FACTOR = 2")
+    module._digest.cache_clear()
+    assert store.path(experiment, **OPTIONS) != before
+    monkeypatch.setattr(module, "STARTED", 0.0)
+    with pytest.raises(NoSourceError, match="was written after this Python began"):
+        store.path(experiment, **OPTIONS)
+    del sys.modules["library_of_a_user"]
 
 
 IMPORTS = ["import late", "importlib.import_module('.late', __package__)"]
