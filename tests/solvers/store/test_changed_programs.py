@@ -1,19 +1,36 @@
-"""What a result depends on is in the key of its trace: another program is run, the same is not."""
+"""What a result depends on is in the key of its trace; what no file tells is run and not kept."""
 
+import importlib
 import platform
+import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy
-from user_project import OPTIONS, QUADRATIC, STRANGERS, TOY, USER, Project, method_of
+from user_project import OPTIONS, QUADRATIC, STRANGERS, TOY, USER, Project, made, method_of
 
 from certibit import DIANA, GD, Experiment, Refusal, Store
 from certibit.data.own import own_file
+from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.runs.engine import commit, simulate
 from certibit.solvers.store import store as module
 from certibit.solvers.store.store import NoSourceError, NotKeptWarning
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A user's project, beside it what is installed."""
+    monkeypatch.syspath_prepend(tmp_path / "lib" / "site-packages")
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def store(tmp_path_factory):
+    return Store(tmp_path_factory.mktemp("traces"))
 
 
 @pytest.mark.long(keep=3)
@@ -34,16 +51,11 @@ def test_what_is_not_imported_does_not_count(project, store, name):
     assert store.path(project.experiment(), **OPTIONS) == before
 
 
-def test_the_folder_does_not_count(project, store):
-    moved = Project(project.folder / "moved")
-    here, there = project.experiment(), moved.experiment()
-    assert store.path(here, **OPTIONS) == store.path(there, **OPTIONS)
-    assert type(here.method) is not type(there.method)
-
-
-def test_another_file_that_is_loaded_does_not_count(project, store):
-    experiment = project.experiment()
+def test_neither_the_folder_nor_another_file_that_is_loaded_counts(project, store):
+    experiment, there = project.experiment(), Project(project.folder / "moved").experiment()
     before = store.path(experiment, **OPTIONS)
+    assert before == store.path(there, **OPTIONS)
+    assert type(experiment.method) is not type(there.method)
     project.load("stranger")
     assert store.path(experiment, **OPTIONS) == before
 
@@ -138,7 +150,6 @@ def test_a_library_in_a_folder_that_is_not_installed_counts(project, store, monk
     project.write("toy.py", f"import library_of_a_user\n{TOY}")
     experiment = Experiment.of(project.load("toy").Toy(0.01), QUADRATIC)
     before = store.path(experiment, **OPTIONS)
-    assert store.path(experiment, **OPTIONS) == before
     library.write_text("FACTOR = 2")
     module._digest.cache_clear()
     assert store.path(experiment, **OPTIONS) != before
@@ -241,3 +252,104 @@ def test_a_file_that_may_do_without_a_module_is_loaded_once(project):
         "toy.py", f"try:\n    import optional\nexcept ImportError:\n    optional = None\n{TOY}"
     )
     assert project.load("toy") is project.load("toy")
+
+
+def made_in_a_function(project):
+    class Toy(GD):
+        name = "toy"
+
+    return Toy
+
+
+def of_a_script(project):
+    """Import a class as a script does, by the path of modules."""
+    project.write("script_of_a_user.py", TOY)
+    return importlib.import_module("script_of_a_user").Toy
+
+
+def loaded_again(project):
+    project.write("toy.py", TOY)
+    toy = project.load("toy").Toy
+    project.write("toy.py", f"{TOY}\n    speed = 1\n")
+    project.load("toy")
+    return toy
+
+
+UNREADABLE = {
+    "nowhere": lambda project: made(TOY),
+    "main": lambda project: made(TOY, __name__="__main__"),
+    "elsewhere": lambda project: made(TOY, __name__="of_no_file"),
+    "function": made_in_a_function,
+    "script": of_a_script,
+    "twice": loaded_again,
+}
+
+
+@pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_class_that_no_file_tells_is_run_and_not_kept(project, store, monkeypatch, make):
+    monkeypatch.syspath_prepend(project.folder)
+    experiment = Experiment.of(make(project)(0.01), QUADRATIC)
+    monkeypatch.delitem(sys.modules, "script_of_a_user", raising=False)
+    with pytest.raises(NoSourceError, match=r"Toy of the module .* name it FILE\.py:NAME"):
+        store.path(experiment, **OPTIONS)
+    with pytest.warns(NotKeptWarning, match="not kept: .*Toy") as told:
+        trace = store.trace(experiment, **OPTIONS)
+    assert len(told) == 1
+    assert trace.specification["method"]["name"] == "toy"
+    assert store.find(experiment, **OPTIONS) is None
+    assert not list(store.folder.iterdir())
+
+
+@pytest.mark.long(keep=1)
+def test_what_is_held_in_a_field_counts(project, store):
+    def path(held):
+        problem = replace(project.experiment().problem, laws=(1, [{"name": held}], held))
+        return store.path(Experiment.of(GD(0.1), problem), **OPTIONS)
+
+    def paths():
+        stranger = project.load("stranger")
+        one = stranger.Stranger()
+        one.value = 1
+        return {path(held) for held in (one, stranger.Stranger(), stranger.Stranger)} | {
+            path(stranger.untouched)
+        }
+
+    before = paths()
+    assert len(before) == 4
+    project.change("stranger.py")
+    assert before.isdisjoint(paths())
+    for unreadable in (made(TOY)(0.01), made("class Toy:\n    pass")(), lambda: 1):
+        with pytest.raises(NoSourceError, match=r"(Toy|lambda>) of the module"):
+            path(unreadable)
+
+
+def test_the_origin_stands_in_the_trace(store, monkeypatch):
+    """Another commit is no reason to compute again; other data, by its hash, or storage is."""
+    dense, sparse, other = (
+        Experiment.of(GD(0.1), select_problem("breast-cancer@3", kappa=9.0, **changes))
+        for changes in ({"storage": "dense"}, {"storage": "sparse"}, {"seed": 1})
+    )
+    first = store.trace(dense, **OPTIONS)
+    assert set(first.specification["origin"]) == {
+        "certibit", "python", "numpy", "scipy", "commit", "storage", "x_star_error"
+    }  # fmt: skip
+    assert first.specification["origin"]["storage"] == "dense"
+    assert 0 < first.specification["origin"]["x_star_error"] < 1e-9
+    assert len(first.specification["problem"]["fingerprint"]) == 64
+    monkeypatch.setattr("certibit.solvers.runs.engine.commit", lambda root: "another")
+    assert simulate(dense, **OPTIONS).specification["origin"]["commit"] == "another"
+    assert store.find(dense, **OPTIONS).specification == first.specification
+    assert store.find(sparse, **OPTIONS) is None
+    assert store.find(other, **OPTIONS) is None
+
+
+def test_the_commit_is_that_of_a_checkout_or_none(tmp_path):
+    assert commit(tmp_path) is None
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    head = subprocess.run(
+        [*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    commit.cache_clear()
+    assert commit(tmp_path) == head
