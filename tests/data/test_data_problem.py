@@ -6,14 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from certibit import (
-    GD,
-    Constants,
-    Experiment,
-    LinearModel,
-    LogisticRegression,
-    StronglyConvexProblem,
-)
+from certibit import GD, Constants, Experiment, LinearModel, LogisticRegression
 from certibit.data.problem import is_strongly_convex
 from certibit.data.problems.selector import problem as select_problem
 from certibit.figures.text.tables import summary_of_parts
@@ -39,19 +32,8 @@ def test_grad_leaves_its_argument_alone(view):
     np.testing.assert_array_equal(x, before)
 
 
-def members(protocol):
-    bases = [base for base in protocol.__mro__ if getattr(base, "_is_protocol", False)]
-    return {name for base in bases for name in vars(base) if not name.startswith("_")}
-
-
-def test_a_view_has_what_the_protocol_lists(view):
-    listed = members(StronglyConvexProblem)
-    assert {"grad", "x_star", "hessian", "per_run"} <= listed
-    assert {name for name in listed if not hasattr(view, name)} == set()
-    assert is_strongly_convex(view)
-
-
 def test_points_and_gradients_have_clients_features_and_runs(view):
+    assert is_strongly_convex(view)
     assert view.x_0.shape == view.x_star.shape == (1, view.d, 1)
     assert view.grad_star.shape == (view.n, view.d, 1)
     np.testing.assert_array_equal(view.grad_star, view.grad(view.x_star))

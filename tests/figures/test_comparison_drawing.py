@@ -89,15 +89,6 @@ def crossings(canvas, expected):
     return wrong + ["edge" for box in boxes if not page.x0 <= box.x0 < box.x1 <= page.x1]
 
 
-def test_names_on_a_line_or_on_each_other_are_seen(found):
-    canvas = found.plot("bits")
-    first, second, *_ = names_of(canvas)
-    second.set_ha({"left": "right", "right": "left"}[second.get_ha()])
-    assert "line" in crossings(canvas, len(NAMES))
-    first.xy = second.xy
-    assert "names" in crossings(canvas, len(NAMES))
-
-
 def test_the_figure_says_what_was_run_and_counted(found):
     alone = compare(PROBLEM, ["gd"], seeds=1).plot().axes[0].get_title(loc="left")
     assert alone.endswith("\none seed; numbers: to f - f* = 1e-6")

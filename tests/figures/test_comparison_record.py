@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compared import NAMES, Mine, Yours
+from compared import NAMES
 
 from certibit import ClippedSGD, Quadratic, Refusal, compare
 from certibit.data.files.archive import read_record
@@ -25,13 +25,6 @@ def test_the_page_shows_what_the_comparison_found(found, tmp_path):
     assert "<h4>mine-5</h4>" in text
     for contestant in found.contestants:
         assert contestant.label in text
-
-
-def test_two_methods_without_cards_differ_in_colour(tmp_path):
-    problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
-    both = compare(problem, [Mine(0.1), Yours(0.1)], target=1e-2, seeds=1)
-    record = read_record(keep_comparison(both, "both", tmp_path))
-    assert len({curve["colour"] for curve in record["panels"][0]["curves"]}) == 2
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "a" * 99])
