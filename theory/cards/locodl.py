@@ -71,6 +71,7 @@ class Section31(Theorem31):
     """
 
     title = "LoCoDL, section 3.1 (g = 0)"
+    rocq = "LoCoDLPlain.plain_accuracy"
     certified = False
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:

@@ -33,7 +33,7 @@ CONTEXT = """\
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1)."""
 """The symbols of all definitions; a definition takes those that it uses."""
 
@@ -186,7 +186,7 @@ def _definitions(theorem: Theorem, method: Any, problem: Any) -> Iterator[tuple[
     own = {one.name for one in fields(method)}
     names = ("mu", "L", "omega", "omega_av", "alpha")
     constants = {name: Term(f"{name}_C" if name in own else name) for name in names}
-    others = SimpleNamespace(L_f=Term("L_f"), L_tilde=Term("L_tilde"))
+    others = SimpleNamespace(L_f=Term("L_f"), L_tilde=Term("L_tilde"), ridge=Term("ridge"))
     setting: Any = SimpleNamespace(
         n=problem.n, shared_minimiser=True, constants=others, **constants
     )

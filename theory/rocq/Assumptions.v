@@ -2,7 +2,7 @@
 From Certibit Require proofs.
 From Certibit.relaxed Require clipped.
 From Certibit Require Import Functions Smooth Compressors RandK Feedback Examples NonconvexExamples.
-From Certibit.methods Require GD DASHA DIANA DIANANonconvex LoCoDL EF EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
+From Certibit.methods Require GD DASHA DIANA DIANANonconvex LoCoDL LoCoDLPlain EF EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
   DIANAVersionA.
 Print Assumptions cocoercive.
 Print Assumptions strongly_convex_class.
@@ -17,6 +17,7 @@ Print Assumptions DIANA.coupled_T_rounds.
 Print Assumptions DIANA.convex_T_rounds.
 Print Assumptions DIANANonconvex.nonconvex_accuracy.
 Print Assumptions LoCoDL.accuracy.
+Print Assumptions LoCoDLPlain.plain_accuracy.
 Print Assumptions EF.accuracy.
 Print Assumptions EF21.accuracy.
 Print Assumptions EF21Tight.tight_T_rounds.

@@ -1,6 +1,6 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL LoCoDLPlain MARINA Scaffnew.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
@@ -8,7 +8,7 @@ Import Certibit.methods.LoCoDL.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -33,13 +33,46 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End LoCoDL_Theorem31.
 
+(* LoCoDL, section 3.1 (g = 0): plain_accuracy of LoCoDLPlain.v *)
+Module LoCoDL_Section31.
+Import Certibit.methods.LoCoDLPlain.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma < 2 / (L + ridge - (mu + ridge) / 2) /\
+  0 < p /\
+  p <= 1 /\
+  0 < chi /\
+  chi <= 2 * rho - rho ^ 2 * (1 + omega_av) /\
+  omega_C <= omega /\
+  ridge <= mu /\
+  mu <= ridge.
+Definition card_rate : R :=
+  Rmax (Rmax ((1 - gamma * ((mu + ridge) / 2)) ^ 2) ((1 - gamma * (L + ridge - (mu + ridge) / 2)) ^ 2)) (1 - p ^ 2 * chi / (1 + 2 * omega)).
+Definition card_Psi (s : @state V) : R :=
+  1 / gamma * sum n (fun i => sq (x s i -v xs)) + 1 / gamma * INR n * sq (y s -v xs) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * sum n (fun i => sq (u s i -v grad i xs)) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * INR n * sq (v s -v (-1) *v (vmean n (fun i => grad i xs))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State (fun i => x0) x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_local (s : @state V) : @state V :=
+  (State (fun i => x s i -v gamma *v (grad i (x s i) -v u s i)) (y s -v gamma *v (grad_g (y s) -v v s)) (fun i => u s i) (v s) (sent s)).
+Definition code_communicate (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (fun i => (1 - rho) *v (x s i) +v rho *v (y s +v / 2 *v (vmean n (fun i => m i)))) (y s +v rho *v (/ 2 *v (vmean n (fun i => m i)))) (fun i => u s i +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)) -v m i)) (v s +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)))) (sent s + b)) (C (fun i => x s i -v y s)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then code_communicate (code_local s) else ret (code_local s)).
+End Card.
+End LoCoDL_Section31.
+
 (* DIANA, f strongly convex: a_accuracy of DIANAVersionA.v *)
 Module DIANA_VersionA.
 Import Certibit.methods.DIANAVersionA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -63,7 +96,7 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -87,7 +120,7 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   2 * gamma * mu * L / (mu + L) < alpha /\
@@ -112,7 +145,7 @@ Import Certibit.methods.DIANANonconvex.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -137,7 +170,7 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -161,7 +194,7 @@ Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -189,7 +222,7 @@ Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -217,7 +250,7 @@ Import Certibit.methods.EF21.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -241,7 +274,7 @@ Import Certibit.methods.EF21Tight.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -265,7 +298,7 @@ Import Certibit.methods.EF21Nonconvex.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -288,7 +321,7 @@ Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -313,7 +346,7 @@ Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -337,7 +370,7 @@ Import Certibit.methods.DASHA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -362,7 +395,7 @@ Import Certibit.methods.DASHA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -387,7 +420,7 @@ Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -409,7 +442,7 @@ Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -431,7 +464,7 @@ Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -453,7 +486,7 @@ Import Certibit.methods.EF.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 <= 0 /\
@@ -478,7 +511,7 @@ Import Certibit.methods.CompressedGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a : R)
+  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   INR n <= 1 /\

@@ -1,11 +1,11 @@
 (* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
 From Certibit Require Import Functions Compressors Rounds Cards.
-From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL MARINA Scaffnew.
+From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL LoCoDLPlain MARINA Scaffnew.
 
 Section Ties.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha gamma chi rho p a : R) (coin_p : 0 <= p <= 1).
+  (mu L L_f L_tilde omega omega_av omega_C alpha gamma chi rho p a ridge : R) (coin_p : 0 <= p <= 1).
 
 (* Gradient descent. *)
 Goal GD_GradientDescent.card_conditions L_f gamma = GD.conditions L_f gamma. reflexivity. Qed.
@@ -111,6 +111,24 @@ Qed.
 Goal forall x0 : V, LoCoDL_Theorem31.code_start x0 = ret (LoCoDL.start x0). reflexivity. Qed.
 Goal forall s, LoCoDL_Theorem31.code_step n grad grad_g C b omega gamma chi rho p coin_p s =
   LoCoDL.step n grad grad_g C b omega gamma chi rho p coin_p s. reflexivity. Qed.
+
+(* Section 3.1: the card has the constants of the f_i without g, whose modulus is mu. *)
+Goal LoCoDL_Section31.card_conditions mu L omega omega_av omega_C gamma chi rho p ridge ->
+  ridge = mu /\ LoCoDLPlain.plain_conditions (mu + ridge) (L + ridge) omega_C omega_av gamma chi rho p omega.
+Proof. intros (H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8 & H9). split; [lra|]. repeat split; auto. Qed.
+Goal LoCoDL_Section31.card_rate mu L omega gamma chi p ridge =
+  LoCoDLPlain.plain_rate (mu + ridge) (L + ridge) omega gamma chi p. reflexivity. Qed.
+Goal let new := LoCoDLPlain.plain_grad grad mu in
+  same ((-1) *v vmean n (fun i => new i xs)) (LoCoDLPlain.ridge_grad (mu / 2) xs) -> forall s,
+  LoCoDL_Section31.card_Psi n new xs omega gamma chi p s = LoCoDLPlain.plain_Psi n grad xs mu gamma chi p omega s.
+Proof.
+  intros new H s; subst new. unfold LoCoDL_Section31.card_Psi, LoCoDLPlain.plain_Psi, LoCoDL.Psi, LoCoDL.weight.
+  rewrite (same_sq_sub_r _ _ (LoCoDL.v s) H). unfold Rdiv. ring.
+Qed.
+Goal forall x0 : V, LoCoDL_Section31.code_start x0 = ret (LoCoDL.start x0). reflexivity. Qed.
+Goal forall s, LoCoDL_Section31.code_step n (LoCoDLPlain.plain_grad grad mu) (LoCoDLPlain.ridge_grad (mu / 2))
+  C b omega gamma chi rho p coin_p s = LoCoDLPlain.plain_step n grad C b mu gamma chi rho p omega coin_p s.
+reflexivity. Qed.
 
 (* Scaffnew. *)
 Goal Scaffnew_Sharper.card_conditions L gamma p = Scaffnew.conditions L gamma p. reflexivity. Qed.
