@@ -4,7 +4,8 @@ Everything else of a state is a vector. What a step makes of the flags of a clie
 on what is drawn for it, and on flags that all clients share: no operation on masks looks at others.
 So the values that a client can have are found one by one. What a step makes of vectors is, for each
 number of clients with other flags, a polynomial of that number, of a degree that is at most the
-number of sums over the clients in the step: it is known from as many clients with other flags.
+number of sums over the clients in the step, and one more where a relation sums what a step makes.
+There are such clients from the first one on, so as many numbers of them are tried and two more.
 """
 
 from collections import Counter
@@ -115,7 +116,7 @@ def patterns(method: Method, counts: tuple[int, ...]) -> tuple[Pattern, ...]:
         see(s, channel)
     done: dict[Pattern, None] = {}
     sums = 1
-    while left := [one for one in _with_others(seen, counts, names, sums) if one not in done]:
+    while left := [one for one in _with_others(seen, counts, names, sums + 2) if one not in done]:
         for pattern in left:
             done[pattern] = None
             for channel, s, summed in _after(method, pattern):

@@ -351,3 +351,32 @@ def test_a_state_at_rest_is_a_state(rest):
     why = "not Model as its start does" if rest == "class" else "but of each where recognised"
     with pytest.raises(Refusal, match=why):
         certify(Recognised(rest), FunctionClass(3, 1.0, 10.0), "search")
+
+
+@dataclass(frozen=True)
+class Gathering(Method):
+    """Clients on their own, who add each other's gradients when their flags are down."""
+
+    rare: bool
+    name, needs = "gathering", Needs(shared_minimiser=True)
+
+    def start(self, x, problem, channel):
+        x = copies(x, problem.n)
+        return Memory(x, everyone(x))
+
+    def communicate(self, s, problem, channel):
+        g = problem.grad(s.x)
+        others = masked(~s.h, total(masked(~s.h, g)) - g)
+        coins = channel.client_coins([0.5] * int(problem.n)) if self.rare else s.h & ~s.h
+        return Memory(s.x - 0.1 * g + 0.5 * others, coins)
+
+    def model(self, s):
+        return mean(s.x)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.parametrize("rare", [False, True])
+def test_as_many_clients_have_other_flags_as_it_takes(n, rare):
+    """One of them has nobody to gather from."""
+    with pytest.raises(Refusal, match=r"depends on a field of bool|no state was found"):
+        certify(Gathering(rare), FunctionClass(n, 1.0, 10.0), "search")
