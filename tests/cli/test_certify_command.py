@@ -85,7 +85,7 @@ SEARCHED = {
         "proof holds, checked in rational numbers", "verdict loose by a factor 1.333",
         "a descent is certified up to 0.34"],
     "gd --class convex --n 3": [  # c = 2 gamma for gamma = 1/L, which is the best step
-        "mu = 0, L = 1", "potential Psi = 1 |x|^2, of differences from the state at the solution. At the state at",
+        "mu = 0, L = 1", "Psi = 1 |x|^2, of differences from the state at the solution. At the",
         "<= Psi - 1.999999", "a descent is certified up to 1.9"],
     "local-sgd --kappa 10": ["factor below 1 certified up to 0.1999"],
     "clipped-sgd --class relaxed": [
