@@ -380,37 +380,3 @@ def test_as_many_clients_have_other_flags_as_it_takes(n, rare):
     """One of them has nobody to gather from."""
     with pytest.raises(Refusal, match=r"depends on a field of bool|no state was found"):
         certify(Gathering(rare), FunctionClass(n, 1.0, 10.0), "search")
-
-
-@dataclass(frozen=True)
-class Ticking:
-    x: object
-    a: object
-    b: object
-    c: object
-
-
-@dataclass(frozen=True)
-class Kicked(Method):
-    """Flags count to eight, and every eighth step adds the gradients at 0."""
-
-    name, needs = "kicked", Needs()
-
-    def start(self, x, problem, channel):
-        down = ~everyone(x)
-        return Ticking(x, down, down, down)
-
-    def communicate(self, s, problem, channel):
-        last = s.a & s.b & s.c
-        g = problem.grad(s.x) + masked(last, problem.grad(0 * s.x, active=last))
-        x = channel.broadcast(s.x - 0.1 * mean(channel.send(g)))
-        return Ticking(x, ~s.a, s.b ^ s.a, s.c ^ (s.a & s.b))
-
-    def fixed_point(self, problem):
-        return self.start(problem.x_star, problem, None)
-
-
-@pytest.mark.parametrize("n", [1, 3])
-def test_the_state_at_rest_is_kept_in_every_step_of_a_counter(n):
-    with pytest.raises(Refusal, match="does not stay at its fixed point"):
-        certify(Kicked(), FunctionClass(n, 1.0, 10.0), "search")
