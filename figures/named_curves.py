@@ -1,6 +1,7 @@
 """Draws what accuracies cost on axes: a curve each, named where it ends, the best on top."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
+from certibit.data.errors import Refusal
 from certibit.figures.costs import CostCurve
 from certibit.figures.drawing import STYLE
 from certibit.figures.text.tables import short_cost
@@ -57,6 +59,11 @@ def named_canvas(plots: Sequence[NamedPlot], measure: str, width: float, rows: i
     Below the target stands a name per curve with its median cost, at the end of a line from the
     end of the curve; a curve that does not arrive says so. The axes of a cost have room for the
     curves of all plots with the same cost.
+
+    Raises
+    ------
+    Refusal
+        If the canvas is too narrow.
     """
     size = (width * len(plots), named_height(rows))
     with style.context(STYLE):
@@ -71,7 +78,15 @@ def named_canvas(plots: Sequence[NamedPlot], measure: str, width: float, rows: i
             _frame(place, curves, _ROW * (len(curves) + 0.8) / _CURVES, alike)
             for look, curve in zip(plot.looks, curves, strict=True):
                 _draw(place, curve, look)
-            _name(canvas, place, plot)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", "constrained_layout not applied")
+                try:
+                    _name(canvas, place, plot)
+                except UserWarning:
+                    raise Refusal(
+                        f"a figure {size[0]:g} inches wide has no room for {len(plots)} axes and "
+                        "the names of their curves; give a larger width or fewer axes"
+                    ) from None
     return canvas
 
 

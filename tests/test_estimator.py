@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -84,25 +84,25 @@ def test_numbers_of_clients_that_do_not_fit_are_refused(clients):
 
 
 ROWS = scale(load_breast_cancer().data), load_breast_cancer().target
-CLIENTS = np.arange(len(ROWS[0])) % 4
+CLIENTS = np.arange(len(ROWS[0])) % 8
 
 
 @pytest.mark.parametrize("routed", [False, True])
 def test_clients_are_those_of_a_fold(routed):
-    """Cross-validation takes the clients of the rows of a fold, given or routed."""
+    """Every fold of a cross-validation has the model of the clients of its own rows."""
+    folds = list(GroupKFold(4).split(*ROWS, CLIENTS // 2))
     with config_context(enable_metadata_routing=routed):
-        chosen = clone(FAST)
-        chosen = chosen.set_fit_request(clients=True) if routed else chosen
-        own = {"clients": CLIENTS} | ({"groups": CLIENTS} if routed else {})
-        groups = {} if routed else {"groups": CLIENTS}
-        found = cross_val_score(chosen, *ROWS, cv=GroupKFold(4), params=own, **groups)
-        search = GridSearchCV(chosen, {"mu": [0.01, 0.1]}, cv=3).fit(*ROWS, clients=CLIENTS)
-    expected = []
-    for train, test in GroupKFold(4).split(*ROWS, CLIENTS):
-        fitted = clone(FAST).set_params(clients=CLIENTS[train]).fit(*(x[train] for x in ROWS))
-        expected.append(fitted.score(*(x[test] for x in ROWS)))
-    assert found.tolist() == expected
-    assert search.best_estimator_.trace_.final("uplink_bits").size == 1
+        chosen = clone(FAST).set_fit_request(clients=True) if routed else FAST
+        given = {"cv": folds, "params": {"clients": CLIENTS}, "return_estimator": True}
+        found = cross_validate(clone(chosen), *ROWS, **given)["estimator"]
+        search = GridSearchCV(chosen, {"mu": [0.01]}, cv=folds).fit(*ROWS, clients=CLIENTS)
+    expected = [
+        clone(FAST).set_params(clients=CLIENTS[train]).fit(*(x[train] for x in ROWS))
+        for train, _ in folds
+    ]
+    assert [one.coef_.tolist() for one in found] == [one.coef_.tolist() for one in expected]
+    whole = clone(FAST).set_params(clients=CLIENTS).fit(*ROWS)
+    assert search.best_estimator_.coef_.tolist() == whole.coef_.tolist()
 
 
 def test_a_random_state_is_drawn_from():

@@ -81,6 +81,7 @@ REFUSALS = {
     f"{COMPARED} gd --network lte --downlink-weight 1": "they rank in two ways, give one",
     f"{COMPARED} gd --report ''": "'' is no name for the report",
     f"{COMPARED} gd --plot a.tif": "a.tif is no figure",
+    f"{COMPARED} gd --width 3": "give its file by --plot",
     f"{COMPARED} gd --output a\0b": "a word has the character NUL; leave it",
 }  # fmt: skip
 

@@ -119,8 +119,10 @@ def test_axes_width_and_title_are_chosen(found):
     for wrong in (0.0, -1.0, float("nan")):
         with pytest.raises(Refusal, match="no width of a figure"):
             found.plot(width=wrong)
-    with pytest.raises(Refusal):
+    with pytest.raises(Refusal, match="is not counted"):
         found.plot([])
+    with pytest.raises(Refusal, match="has no room for 3 axes"):
+        found.plot(["bits", "rounds", "gradients"], width=3.25)
 
 
 def test_the_axis_is_logarithmic_where_curves_are_decades_apart(found):

@@ -162,12 +162,12 @@ def _offer(
 ) -> Offer | None:
     """Return the strongest promise; None if parts do not fit, or no theorem holds."""
     with suppress(Refusal):
-        about = ["potential", "gap"] if measure == "gap" else [measure]
+        about = ["gradient_norm"]
+        if isinstance(problem.constants, Constants):
+            about = ["potential", "gap"] if measure == "gap" else [measure]
         method = card.parameters(problem, sent, rule, **aim)
         experiment = Experiment.of(method, problem, sent)
         setting = Setting.at(experiment)
-        if not isinstance(problem.constants, Constants):
-            about = ["gradient_norm"]
         held = [one for one in card.about(*about) if not one.unmet(method, setting)]
         if not held:
             return None

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from math import isclose
 from typing import Any
-
-import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
@@ -16,7 +15,7 @@ from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame
 from certibit.theory.worlds.symbolic.symbols import SymbolicProblem, unknown_state
 
 _UNKNOWNS, _ROUNDING = 64, 1e-13
-"""Room for vectors, and the relative size of a coefficient that is not written."""
+"""Room for vectors; and the size, relative to its parts, of a difference that is not written."""
 
 
 def potential_text(
@@ -60,8 +59,7 @@ class _Words:
 
     def vector(self, blocks: Blocks) -> str:
         """Return a combination of unknown vectors."""
-        least = _ROUNDING * np.abs(blocks[0]).max()
-        parts = [_times(a, name) for a, name in self._parts(*blocks) if abs(a) > least]
+        parts = [_times(a, name) for a, name in self._parts(*blocks) if a]
         return " + ".join(parts).replace("+ -", "- ") or "0"
 
     def _parts(self, equal: Any, own: Any) -> Iterator[tuple[float, str]]:
@@ -79,7 +77,8 @@ class _Words:
                 average = f"grad f{argument}"
             if self.problem.n > 1 and basis.every_client[place]:
                 yield own[place], f"{name}_i{argument}"
-                yield equal[place] - own[place], average
+                if not isclose(equal[place], own[place], rel_tol=_ROUNDING):
+                    yield equal[place] - own[place], average
             else:
                 yield equal[place], f"{name}{argument}"
 

@@ -32,6 +32,8 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
     weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
     if weight and clock:
         raise Refusal("a weight of the downlink and a network; they rank in two ways, give one")
+    if not chosen.plot and (chosen.axes, chosen.width, chosen.title) != (None, None, None):
+        raise Refusal("--axes, --width and --title are of a figure; give its file by --plot")
     if chosen.plot:
         from certibit.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 

@@ -5,8 +5,9 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from small_methods import Psi
 
-from certibit import METHODS, FunctionClass, Quadratic, Setting
+from certibit import GD, METHODS, FunctionClass, Quadratic, Setting, Squares, mean
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import simulated_world
@@ -83,3 +84,11 @@ def test_psi_is_as_it_is_written(card, theorem):
     text = potential_text(theorem, tuple(one.weight for one in terms), method, functions)
     found = computed(text, vocabulary(view, s, star, solution))
     assert found == pytest.approx(value(terms, view)[0], rel=DIGITS)
+
+
+def test_a_small_coefficient_is_written():
+    """Gradients have another unit than points, so that no size of one counts as rounding."""
+    functions = FunctionClass(3, 1.0, 1e20)
+    psi = Psi(lambda m, s, star, f, n: (Squares(1.0, s.x - star.x - 1e-20 * mean(f.grad(s.x))),))
+    text = potential_text(psi, (1.0,), GD(1e-20), functions)
+    assert text == "Psi = |x - 1e-20 grad f(x)|^2"
