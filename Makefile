@@ -7,7 +7,7 @@ FIGURES := figure1 figure2 figure3 figure4
 # Tests run on one thread, and keep their compiled files even where the environment forbids it.
 TESTING := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1
 
-.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants theory proofs bench report docs test test-all test-oldest smoke-oldest test-cluster lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified deep episode faults fuzz mutants theory proofs bench report docs wheels gpu test test-all test-oldest smoke-oldest test-cluster lint types clean
 
 all: demo
 
@@ -74,6 +74,25 @@ report: .venv/installed
 docs: .venv/installed-docs
 	$(BIN)/python docs/making/site.py
 	$(BIN)/sphinx-build -W --keep-going docs build/site
+
+# What a machine with a GPU and no network needs besides cupy, numba, scikit-learn, pytest and its
+# extensions xdist and hypothesis; CARRIED_TO names its Python.
+CARRIED_TO := 3.12
+WHEELS := build/wheels
+wheels: .venv/installed
+	rm -rf $(WHEELS)
+	$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --dest $(WHEELS) \
+	    --python-version $(CARRIED_TO) --implementation cp --platform manylinux2014_x86_64 \
+	    array-api-compat array-api-strict platformdirs pooch python-flint
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WHEELS) .
+
+# On that machine: the tests on cupy and torch, and what an iteration takes; docs/gpu.md.
+gpu:
+	python3 -m pip install --quiet --no-index --no-deps --upgrade --target build/gpu $(WHEELS)/*.whl
+	OMP_NUM_THREADS=1 PYTHONPATH=build/gpu python3 -m pytest -p no:benchmark --quiet \
+	    --numprocesses auto -k "cupy or cuda" tests/solvers tests/data
+	mkdir -p results
+	OMP_NUM_THREADS=1 PYTHONPATH=build/gpu python3 tests/benchmark/gpu.py $(GPU) | tee results/gpu.jsonl
 
 # The tests; those marked `long` are left out, but for some of their cases.
 test: .venv/installed-dev

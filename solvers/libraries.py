@@ -18,12 +18,14 @@ T = TypeVar("T")
 
 LIBRARIES = ("numpy", "cupy", "torch", "torch:cuda", "array-api-strict")
 
-_DEVICE = 1 << 24
+_DEVICE = 1 << 20
 """Numbers in the arrays (n, d, R) of a run from which on a GPU is taken if there is one.
 
-Launching the kernels of one step takes about as long as reading and writing 10^6 numbers; the limit
-is an estimate and not measured.
+An iteration takes as long on an H200 as on one core for 6e4 to 3e5 numbers: docs/gpu.md.
 """
+
+_VECTORS = 32
+"""Vectors (n, d, R) that the memory of a device is to hold: of states, messages and masks."""
 
 
 def namespace(library: str) -> ModuleType:
@@ -84,6 +86,17 @@ def fitting_library(numbers: int) -> str:
     except Refusal:
         return "numpy"
     return "cupy"
+
+
+def most_numbers(library: str) -> float:
+    """Return how many numbers a vector (n, d, R) of a batch of runs may have on a device."""
+    if library == "cupy":
+        free, _ = namespace(library).cuda.Device().mem_info
+    elif library == "torch:cuda":
+        free, _ = namespace(library).cuda.mem_get_info()
+    else:
+        return np.inf
+    return float(free) / (8 * _VECTORS)
 
 
 def host(x: Array) -> NDArray[Any]:

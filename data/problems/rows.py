@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy
+from array_api_compat import is_cupy_array
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, add_scaled, array_namespace, fetched
@@ -96,8 +97,9 @@ class DenseRows:
 
     @cached_property
     def _transposed(self) -> Array:
-        """The transposes of the clients' matrices, (n, d, m)."""
-        return array_namespace(self.stack).matrix_transpose(self.stack)
+        """The transposes of the clients' matrices, (n, d, m); cupy would copy a view each time."""
+        transposed = array_namespace(self.stack).matrix_transpose(self.stack)
+        return transposed.copy(order="C") if is_cupy_array(transposed) else transposed
 
 
 @dataclass(frozen=True, eq=False)

@@ -212,7 +212,8 @@ class PhaseRetrieval(RelaxedProblem):
         """(2/m) sum_j ((a'x)^2 - y)(a'x) a, (n, d, R)."""
         z = self.rows @ x
         residual = (self.rows @ (x - self.signal)) * (self.rows @ (x + self.signal))
-        return (2 / self.rows.shape[1]) * (self.rows.mT @ (residual * z))
+        transposed = array_namespace(self.rows).matrix_transpose(self.rows)  # cupy has no mT
+        return (2 / self.rows.shape[1]) * (transposed @ (residual * z))
 
     def value(self, x: Array) -> Array:
         """Return f at (1, d, R), as (R,)."""

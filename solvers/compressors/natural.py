@@ -1,7 +1,6 @@
 """Natural compression: powers of two, by an addition of random bits to the bits of a number."""
 
 from dataclasses import dataclass
-from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -93,11 +92,16 @@ def spread_bits(uniforms: Array, d: int) -> Array:
     return (bits[:, :1, :] + bits[:, 1:, :] * powers[None, :, None]) & (2**_BITS - 1)
 
 
-@cache
+_POWERS: dict[tuple[ModuleType, str, int], Array] = {}
+
+
 def multipliers(xp: ModuleType, there: Any, d: int) -> Array:
     """Return the powers 0 to d - 1 of the multiplier modulo 2^52, as an array of a library."""
-    powers = [pow(_MULTIPLIER, j, 2**_BITS) for j in range(d)]
-    return xp.asarray(powers, dtype=xp.int64, device=there)
+    place = xp, str(there), d  # a device of cupy has no hash
+    if place not in _POWERS:
+        powers = [pow(_MULTIPLIER, j, 2**_BITS) for j in range(d)]
+        _POWERS[place] = xp.asarray(powers, dtype=xp.int64, device=there)
+    return _POWERS[place]
 
 
 def power_of_two_variance(x: Array) -> Array:

@@ -18,7 +18,7 @@ from certibit.data.memory import require_memory
 from certibit.data.own.description import description
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
-from certibit.solvers.libraries import fitting_library, transfer
+from certibit.solvers.libraries import fitting_library, most_numbers, transfer
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Carried, Checkpoint
@@ -323,9 +323,10 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """Divide the runs into batches, with vectors of one run of so many numbers, n d.
 
     On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
-    problem fit into memory, or one run. On an accelerator there is one batch.
+    problem fit into memory, or one run. On a device a batch fits into its memory, too.
     """
-    width = max(1, _HELD // size) if library == "numpy" else runs
+    most = _HELD if library == "numpy" else min(most_numbers(library), runs * size)
+    width = max(1, int(most // size))
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
 
 

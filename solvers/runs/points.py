@@ -1,9 +1,10 @@
 """Recorded points of runs, the budget at these points, and first rounds of accuracies between."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,6 @@ _HELD = 1 << 22
 """Numbers of the models that are held."""
 _ROUNDING = 1e-9
 
-Spent = Mapping[str, Array]
-
 
 def smoothness_of(problem: Problem) -> Constants | None:
     """Return the constants of a smooth problem, None for those of (L0, L1)-smooth ones."""
@@ -36,119 +35,164 @@ def smoothness_of(problem: Problem) -> Constants | None:
 
 
 @dataclass(frozen=True)
-class HeldRound:
-    """All runs after a round, before anybody has looked at them: models (1, d, R)."""
+class Point:
+    """Some runs, each at an iteration, before anybody has looked at them.
 
+    The models (1, d, R), what is spent and the Lyapunov function are those of all runs, on their
+    device; the runs are at ``positions`` among them.
+    """
+
+    iteration: NDArray[np.int64]
+    runs: NDArray[np.intp]
+    positions: NDArray[np.intp]
+    rounds: NDArray[np.int64]
     x: Array
-    spent: Spent
+    spent: Mapping[str, Array]
+    lyapunov: Array
+
+    def among(self, some: NDArray[Any]) -> "Point":
+        """Leave out the other runs."""
+        return replace(
+            self,
+            iteration=self.iteration[some],
+            runs=self.runs[some],
+            positions=self.positions[some],
+            rounds=self.rounds[some],
+        )
+
+    @property
+    def fetched(self) -> "Point":
+        """The same without other runs, what is spent and the Lyapunov function on the host."""
+        return replace(
+            self,
+            positions=np.arange(self.runs.size),
+            x=taken(self.x, self.positions),
+            spent={name: host(column)[self.runs] for name, column in self.spent.items()},
+            lyapunov=host(self.lyapunov)[self.positions],
+        )
 
 
-@dataclass
-class _Reference:
-    """A point (d, 1) with its measure and the gradient of f + g there, which bound others."""
+def _together(points: Sequence[Point]) -> Point:
+    """Return what was fetched of several points as one."""
+    first, each = points[0], [vars(point) for point in points]
+    joined: Any = {
+        name: np.concatenate([one[name] for one in each])
+        for name in ("iteration", "runs", "rounds", "lyapunov")
+    }
+    return Point(
+        **joined,
+        positions=np.arange(joined["runs"].size),
+        x=array_namespace(first.x).concat([point.x for point in points], axis=2),
+        spent={
+            name: np.concatenate([point.spent[name] for point in points]) for name in first.spent
+        },
+    )
 
-    x: NDArray[np.float64]
-    gradient: NDArray[np.float64]
-    measure: float
 
-
-@dataclass
 class Passages:
     """The rounds between recorded points, which are evaluated only where a level may be reached.
 
     Between two levels nothing is recorded. With a point z that was evaluated, f(x) - f* is at
     least f(z) - f* + <grad f(z), x - z> - (nu/2) |x - z|^2, where f + (nu/2) |.|^2 is convex, and
     |grad f(x)| at least |grad f(z)| - L_f |x - z|: where this is above the next level, no value is
-    computed. If no such constant is known, all are.
+    computed. If no such constant is known, all are. All runs are evaluated together.
+
+    Parameters
+    ----------
+    measure : str
+        What has to reach the levels.
+    levels : (K,) array
+        Increasing.
+    d, runs : int
+        Features, and runs.
     """
 
-    measure: str
-    levels: NDArray[np.float64]
-    _held: dict[int, list[tuple[HeldRound, int, int, int]]] = field(default_factory=dict)
-    _references: dict[int, _Reference] = field(default_factory=dict)
-    _numbers: int = 0
+    def __init__(self, measure: str, levels: NDArray[np.float64], d: int, runs: int) -> None:
+        self.measure, self.levels = measure, levels
+        self._held: list[Point] = []
+        self._near: dict[int, list[tuple[Point, float]]] = {}
+        self._x = np.full((d, runs), np.nan)  # the z of every run, with its measure and gradient
+        self._gradient = self._x.copy()
+        self._value = np.full(runs, np.nan)
 
-    def hold(
-        self,
-        runs: NDArray[np.intp],
-        positions: NDArray[np.intp],
-        iteration: NDArray[np.int64],
-        rounds: NDArray[np.int64],
-        state: HeldRound,
-    ) -> None:
-        """Hold the models of some runs after a round, by their positions among the active."""
-        self._numbers += int(np.prod(state.x.shape))
-        for run, *where in zip(runs.tolist(), positions.tolist(), iteration, rounds, strict=True):
-            self._held.setdefault(run, []).append((state, *where))
+    def hold(self, point: Point) -> None:
+        """Hold the models of some runs after a round."""
+        self._held.append(point)
 
     @property
     def is_full(self) -> bool:
         """Whether so much is held that it is to be looked at."""
-        return self._numbers > _HELD
-
-    @property
-    def runs(self) -> list[int]:
-        """The runs of which something is held."""
-        return list(self._held)
+        return sum(point.x.shape[1] * point.x.shape[2] for point in self._held) > _HELD
 
     def reached(self, measure: Any) -> Any:
         """Return how many of the levels a measure has reached; none if it is not a number."""
         return self.levels.size - np.searchsorted(self.levels, measure)
 
-    def of(self, run: int, lowest: float, before: float, problem: Problem) -> list[dict[str, Any]]:
-        """Return where a run has first reached a level, before a round: what is recorded there.
+    def evaluate(
+        self, before: Column, lowest: Column, places: NDArray[np.intp], problem: Problem
+    ) -> None:
+        """Find the rounds in which runs may have reached a level, among those that are held.
 
         Parameters
         ----------
-        run : int
-            Its position among all.
-        lowest : float
-            The least measure before.
-        before : float
-            What is held of this round, and later ones, stays.
+        before : (R,) array
+            Of every run, the round before which this is done.
+        lowest : (R,) array
+            The least measure of every run before.
+        places : (R,) array
+            Where the runs are in the problem; -1 where they are no more, and nothing is found.
         problem : Problem
             The problem of the active runs.
         """
-        held = self._held.pop(run, [])
-        later = [one for one in held if one[3] >= before]
+        due = [point.rounds < before[point.runs] for point in self._held]
+        parts = [
+            point.among(some & (places[point.runs] >= 0))
+            for point, some in zip(self._held, due, strict=True)
+        ]
+        parts = [part for part in parts if part.runs.size]
+        self._held = [
+            point.among(~some)
+            for point, some in zip(self._held, due, strict=True)
+            if not some.all()
+        ]
+        if not parts:
+            return
+        X = np.concatenate([host(part.x)[0][:, part.positions] for part in parts], axis=1)
+        runs, like_of = np.concatenate([part.runs for part in parts]), parts[0].x
+        levels = self.levels[np.searchsorted(self.levels, lowest[runs]) - 1]
+        columns = np.flatnonzero(self._bound(X, runs, problem) <= levels)
+        if columns.size:
+            some = np.unique(runs[columns])
+            last = X.shape[1] - 1 - np.array([np.argmax(runs[::-1] == run) for run in some])
+            own = narrow(problem, places[some])
+            self._x[:, some] = X[:, last]
+            self._value[some] = self._measured(X[:, last], own, like_of)
+            x = like(like_of, np.ascontiguousarray(X[None][:, :, last]))
+            self._gradient[:, some] = host(whole_gradient(own, x))[0]
+            bound = self._bound(X[:, columns], runs[columns], problem)
+            columns = columns[bound <= levels[columns]]
+        ends = np.cumsum([part.runs.size for part in parts])
+        width = max(_AT_ONCE, like_of.shape[2])
+        for first in range(0, columns.size, width):
+            some = columns[first : first + width]
+            own = narrow(problem, places[runs[some]])
+            for column, measure in zip(some, self._measured(X[:, some], own, like_of), strict=True):
+                part = int(np.searchsorted(ends, column, side="right"))
+                within = np.array([column - ends[part] + parts[part].runs.size])
+                near = self._near.setdefault(int(runs[column]), [])
+                near.append((parts[part].among(within), float(measure)))
+
+    def of(self, run: int, before: float, lowest: float) -> list[Point]:
+        """Return where a run has first reached a level, before a round: what is recorded there."""
+        near, found, aim = self._near.pop(run, []), [], self.reached(lowest)
+        later = [one for one in near if one[0].rounds[0] >= before]
         if later:
-            self._held[run] = later
-        held = held[: len(held) - len(later)]
-        if not held:
-            return []
-        self._numbers -= sum(int(np.prod(one[0].x.shape)) // one[0].x.shape[2] for one in held)
-        own = narrow(problem, np.array([held[0][1]]))
-        X = np.stack([host(state.x)[0, :, position] for state, position, *_ in held], axis=1)
-        found, aim = [], self.reached(lowest)
-        for place, measure in self._below(run, X, lowest, own, like_of=held[0][0].x):
+            self._near[run] = later
+        for point, measure in near[: len(near) - len(later)]:
             if self.reached(measure) > aim:
                 aim = self.reached(measure)
-                state, _, iteration, number = held[place]
-                spent = {name: host(column)[[run]] for name, column in state.spent.items()}
-                found.append(
-                    {
-                        "x": like(state.x, X[None, :, [place]]),
-                        "iteration": np.array([iteration]),
-                        "rounds": np.array([number]),
-                        "spent": spent,
-                    }
-                )
+                found.append(point)
         return found
-
-    def _below(
-        self, run: int, X: NDArray[np.float64], lowest: float, problem: Problem, like_of: Array
-    ) -> Iterator[tuple[int, float]]:
-        """Yield place and measure of the models (d, K) that may be below the next level."""
-        next_level = self.levels[np.searchsorted(self.levels, lowest) - 1]
-        places = np.arange(X.shape[1])
-        if run in self._references:
-            places = places[self._bound(self._references[run], X, problem) <= next_level]
-        if places.size:
-            self._references[run] = last = self._reference(X[:, -1:], problem, like_of)
-            places = places[self._bound(last, X[:, places], problem) <= next_level]
-        for first in range(0, places.size, _AT_ONCE):
-            some = places[first : first + _AT_ONCE]
-            yield from zip(some, self._measured(X[:, some], problem, like_of), strict=True)
 
     def _measured(self, X: NDArray[np.float64], problem: Problem, like_of: Array) -> Any:
         x = like(like_of, np.ascontiguousarray(X)[None])
@@ -156,25 +200,21 @@ class Passages:
             return host(problem.gap(x))
         return host(squared_norm(whole_gradient(problem, x)))[0, 0]
 
-    def _reference(self, X: NDArray[np.float64], problem: Problem, like_of: Array) -> _Reference:
-        gradient = host(whole_gradient(problem, like(like_of, np.ascontiguousarray(X)[None])))[0]
-        measure = float(self._measured(X, problem, like_of)[0])
-        return _Reference(X, gradient, measure)
-
-    def _bound(self, z: _Reference, X: NDArray[np.float64], problem: Problem) -> Any:
-        """Return a lower bound of the measure at models (d, K), (K,)."""
-        constants, way = smoothness_of(problem), X - z.x
+    def _bound(self, X: NDArray[np.float64], runs: NDArray[np.intp], problem: Problem) -> Any:
+        """Return a lower bound of the measure at models (d, K) of some runs, (K,)."""
+        constants = smoothness_of(problem)
         if constants is None:
-            return np.full(X.shape[1], -np.inf)
+            return np.full(runs.size, -np.inf)
+        way, value = X - self._x[:, runs], self._value[runs]
         squares = np.sum(way * way, axis=0)
         if self.measure == "gap":
-            slope = np.sum(z.gradient * way, axis=0)
+            slope = np.sum(self._gradient[:, runs] * way, axis=0)
             bend = min(constants.mu, 0.0) / 2 * squares
-            bound = z.measure + slope + bend
-            bound -= _ROUNDING * (abs(z.measure) + np.abs(slope) + np.abs(bend))
+            bound = value + slope + bend
+            bound -= _ROUNDING * (abs(value) + np.abs(slope) + np.abs(bend))
         else:
             L = constants.L_f + constants.ridge
-            least = np.sqrt(z.measure) - (1 + _ROUNDING) * L * np.sqrt(squares)
+            least = np.sqrt(value) - (1 + _ROUNDING) * L * np.sqrt(squares)
             bound = (1 - _ROUNDING) * np.maximum(least, 0.0) ** 2
         return np.where(np.isnan(bound), -np.inf, bound)
 
@@ -208,33 +248,6 @@ class Wishes:
     """Whether broadcasts are counted for clients that are away, too."""
 
 
-@dataclass(frozen=True)
-class _Point:
-    """Some runs, each at an iteration, before anybody has looked at them.
-
-    The models (1, d, R), what is spent and the Lyapunov function are those of all runs, on their
-    device.
-    """
-
-    iteration: NDArray[np.int64]
-    runs: NDArray[np.intp]
-    positions: NDArray[np.intp]
-    rounds: NDArray[np.int64]
-    x: Array
-    spent: Mapping[str, Array]
-    lyapunov: Array
-
-    def among(self, some: NDArray[np.bool_]) -> "_Point":
-        """Leave out the other runs."""
-        return replace(
-            self,
-            iteration=self.iteration[some],
-            runs=self.runs[some],
-            positions=self.positions[some],
-            rounds=self.rounds[some],
-        )
-
-
 class Points:
     """The recorded points of runs and the ends of runs.
 
@@ -245,7 +258,7 @@ class Points:
     def __init__(self, now: Carried, wishes: Wishes, started: float) -> None:
         self.now, self._wishes, self._started = now, wishes, started
         self.closed = now.done >= 1  # their last point is kept, or recorded
-        self._kept: list[_Point] = []
+        self._kept: list[Point] = []
         self._on_host = is_numpy(now.ledger.uplink_bits)
         self._next_look = 0
         self._passages: Passages | None = None
@@ -262,7 +275,8 @@ class Points:
         asked = [*wishes.record.accuracies, *([budget.accuracy] if budget.accuracy else [])]
         known = asked or smoothness_of(problem)
         if known and smoothness_is_known(problem):
-            self._passages = Passages(budget.measure, np.unique([*POWERS, *asked]))
+            levels = np.unique([*POWERS, *asked])
+            self._passages = Passages(budget.measure, levels, problem.d, self.now.done.size)
 
     @property
     def none_kept(self) -> bool:
@@ -296,30 +310,26 @@ class Points:
 
     def note(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> None:
         """Keep what some of the active runs have now, to be recorded at the next look."""
-        others, self._others = self._others, self._others[:0]
+        now, others, self._others = self.now, self._others, self._others[:0]
         if others.size and self._passages:
-            now, x = self.now, method.model(self.now.state)
-            runs, kept = (
-                now.active[others],
-                HeldRound(x.copy() if is_numpy(x) else x, now.ledger.spent),
-            )
-            self._passages.hold(runs, others, now.iteration[runs], now.rounds[runs], kept)
+            point = self._point(others, method.model(now.state), self._no_lyapunov)
+            if self._on_host:  # where the state is written to
+                here, x = np.arange(others.size), taken(point.x, others)
+                point = replace(point, positions=here, x=x)
+            self._passages.hold(point)
             if self._passages.is_full:
                 self.settle(method, problem)
-        if not positions.size:
-            return
+        if positions.size:
+            lyapunov = self._lyapunov(positions, method, problem)
+            point = self._point(positions, method.model(copied(now.state)), lyapunov)
+            self._kept.append(point)
+            now.due[point.runs] = self._wishes.record.following(point.rounds)
+
+    def _point(self, positions: NDArray[np.intp], x: Array, lyapunov: Array) -> Point:
+        """Return some of the active runs as they are now."""
         now, runs = self.now, self.now.active[positions]
-        point = _Point(
-            now.iteration[runs],
-            runs,
-            positions,
-            now.rounds[runs],
-            method.model(copied(now.state)),
-            now.ledger.spent,
-            self._lyapunov(positions, method, problem),
-        )
-        self._kept.append(point)
-        now.due[runs] = self._wishes.record.following(now.rounds[runs])
+        places = now.iteration[runs], runs, positions, now.rounds[runs]
+        return Point(*places, x, now.ledger.spent, lyapunov)
 
     def is_time(self) -> bool:
         """Whether queued points are evaluated now: on the host at once, on a device later."""
@@ -333,10 +343,14 @@ class Points:
 
     def look(self, method: Method, problem: Problem) -> None:
         """Record all points that are kept, and find which runs have ended."""
-        for point in self._kept:
-            self._pass(
-                dict(zip(point.runs.tolist(), point.rounds.tolist(), strict=True)), method, problem
+        if self._kept:
+            runs, rounds = (
+                np.concatenate([getattr(point, name) for point in self._kept])
+                for name in ("runs", "rounds")
             )
+            self._evaluate(runs, rounds, problem)
+        for point in self._kept:
+            self._pass(point.runs, point.rounds, problem)
             going = self.now.done[point.runs] < 1
             if going.any():
                 self._record(point if going.all() else point.among(going), method, problem)
@@ -349,37 +363,54 @@ class Points:
     def settle(self, method: Method, problem: Problem) -> None:
         """Look at all rounds between recorded points that are held, as before a checkpoint."""
         if self._passages:
-            self._pass(dict.fromkeys(self._passages.runs, np.inf), method, problem)
+            runs = np.arange(self.now.done.size)
+            rounds = np.full(runs.size, np.inf)
+            self._evaluate(runs, rounds, problem)
+            self._pass(runs, rounds, problem)
             self.closed |= self.now.done >= 1
 
-    def _pass(self, before: Mapping[int, float], method: Method, problem: Problem) -> None:
-        """Record where some runs have first reached a level before a round."""
-        now, budget = self.now, self._wishes.budget
-        one = bool(now.rows) and now.rows[0]["lyapunov"].ndim == 1  # not several functions
-        passages = self._passages if one else None
-        if passages is None:
-            return
-        for run, number in before.items():
-            lowest = float(now.lowest_measure[run])
-            for found in passages.of(run, lowest, number, problem):
-                if now.done[run] >= 1:
-                    break
-                position = np.flatnonzero(now.active == run)
-                own = narrow(problem, position)
-                missing = np.full_like(now.rows[0]["lyapunov"][:1], np.nan)
-                row = self._row(np.array([run]), found, missing, own)
-                now.rows.append(row)
-                now.lowest_measure[run] = row[budget.measure][0]
-                self._stagnation(row)  # it is progress
-                if budget.accuracy is not None and now.lowest_measure[run] <= budget.accuracy:
-                    now.done[run], now.ending[run] = 1.0, budget.measure
-                    now.models[:, :, run] = host(found["x"])[:, :, 0]
+    @property
+    def _places(self) -> NDArray[np.intp]:
+        """Where each run is among the active ones, -1 where it is not or has ended, (R,)."""
+        places = np.full(self.now.done.size, -1)
+        places[self.now.active] = np.arange(self.now.active.size)
+        places[self.now.done >= 1] = -1
+        return places
 
-    def _row(
-        self, runs: NDArray[np.intp], found: Mapping[str, Any], lyapunov: Column, problem: Problem
-    ) -> dict[str, Column]:
-        """Return the columns of some runs as they were found: x, iteration, rounds, spent."""
-        x, spent, n = found["x"], found["spent"], problem.n
+    def _evaluate(self, runs: NDArray[np.intp], rounds: Column, problem: Problem) -> None:
+        """Find where some runs, a round of each given, may have reached a level before."""
+        if self._passages:
+            before = np.full(self.now.done.size, -np.inf)
+            np.maximum.at(before, runs, rounds)
+            self._passages.evaluate(before, self.now.lowest_measure, self._places, problem)
+
+    def _pass(self, runs: NDArray[np.intp], rounds: Column, problem: Problem) -> None:
+        """Record where some runs have first reached a level before a round of each."""
+        now, budget = self.now, self._wishes.budget
+        if self._passages is None or not now.rows or now.rows[0]["lyapunov"].ndim > 1:
+            return  # with several Lyapunov functions
+        found = [
+            self._passages.of(run, before, now.lowest_measure[run])
+            for run, before in zip(runs.tolist(), rounds.tolist(), strict=True)
+        ]
+        for some in zip_longest(*found):
+            points = [point for point in some if point and now.done[point.runs[0]] < 1]
+            if not points:
+                continue
+            point = _together([point.fetched for point in points])
+            row = self._row(point, narrow(problem, self._places[point.runs]))
+            now.rows.append(row)
+            now.lowest_measure[point.runs] = measure = row[budget.measure]
+            self._stagnation(row)  # it is progress
+            if budget.accuracy is not None:
+                for run in point.runs[measure <= budget.accuracy]:
+                    now.done[run], now.ending[run] = 1.0, budget.measure
+                ended = measure <= budget.accuracy
+                now.models[:, :, point.runs[ended]] = host(point.x)[:, :, ended]
+
+    def _row(self, found: Point, problem: Problem) -> dict[str, Column]:
+        """Return the columns of some runs, of what was fetched of them."""
+        x, spent, n = found.x, found.spent, problem.n
         if min(spent["uplink_bits"].min(), spent["downlink_bits"].min()) < 0:
             raise Refusal(
                 "bits are negative after a mask that the channel did not draw, whose positions are "
@@ -392,9 +423,9 @@ class Points:
         if self._wishes.gradients:
             slope = host(squared_norm(whole_gradient(problem, x)))[0, 0]
         return {
-            "run": runs,
-            "iteration": found["iteration"],
-            "rounds": found["rounds"],
+            "run": found.runs,
+            "iteration": found.iteration,
+            "rounds": found.rounds,
             "gradients": spent["gradients"] / n,
             "uplink_bits": spent["uplink_bits"] / n,
             "busiest_bits": spent["busiest_bits"],
@@ -403,20 +434,18 @@ class Points:
             "synchronisations": spent["synchronisations"],
             "distance": host(squared_norm(x - problem.x_star))[0, 0],
             "squared_gradient": slope,
-            "lyapunov": lyapunov,
+            "lyapunov": found.lyapunov,
         }
 
-    def _record(self, point: _Point, method: Method, problem: Problem) -> None:
+    def _record(self, point: Point, method: Method, problem: Problem) -> None:
         """Record runs as they were at a point, and say which of them have ended."""
         now, runs = self.now, point.runs
         budget, callback = self._wishes.budget, self._wishes.callback
         everyone = runs.size == now.active.size
         if not everyone:
             method, problem = narrow(method, point.positions), narrow(problem, point.positions)
-        x = point.x if everyone else taken(point.x, point.positions)
-        spent = {name: host(column)[runs] for name, column in point.spent.items()}
-        found = {"x": x, "iteration": point.iteration, "rounds": point.rounds, "spent": spent}
-        row = self._row(runs, found, host(point.lyapunov)[point.positions], problem)
+        point = point.fetched
+        row, x = self._row(point, problem), point.x
         gap = row["gap"]
         now.rows.append(row)
         if not point.iteration.any():
@@ -450,12 +479,16 @@ class Points:
         now.since[runs[progress]] = work[progress]
         return self._wishes.budget.stagnation(work, now.since[runs])
 
+    @property
+    def _no_lyapunov(self) -> Array:
+        return np.full(self.now.active.size, np.nan)
+
     def _lyapunov(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> Array:
         """Return the Lyapunov function of some of the active runs, NaN for others: (R,)."""
         potential, state = self._wishes.potential, self.now.state
         runs = self.now.active.size
         if potential is None:
-            return np.full(runs, np.nan)
+            return self._no_lyapunov
         if positions.size == runs or not self._on_host:
             return _by_run(potential(method, state, problem))
         some = take(state, positions)

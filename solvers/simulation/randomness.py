@@ -50,7 +50,7 @@ for (int round = 0; round < 10; ++round) {
 unsigned long long word = place % 4 == 0 ? a : place % 4 == 1 ? b : place % 4 == 2 ? c : d;
 number = (double)(word >> 11) * (1.0 / 9007199254740992.0);
 """
-"""The same in C, for cupy: compiled and compared on the host, not run on a GPU yet."""
+"""The same in C, for cupy: compared on the host as C, and on a GPU."""
 
 
 def uniform_numbers(first: Array, second: Array, place: Array) -> Array:

@@ -4,6 +4,7 @@ import time
 from dataclasses import fields, replace
 from itertools import islice
 
+import gpu
 import numpy as np
 import pytest
 from bare import bare_gradients
@@ -49,6 +50,14 @@ def test_the_record_is_complete(record, folder):
     assert content["hardware"]["processor"]
     assert all(set(ratio) == {field.name for field in fields(Ratio)} for ratio in content["ratios"])
     assert last(folder) == record
+
+
+def test_a_device_is_measured():
+    """On the stand-in, whose memory is not known."""
+    found = list(gpu.measured(gpu.made("dense", 3, 4, 5), 2, "array-api-strict"))
+    assert [one["what"] for one in found] == ["products", *gpu.METHODS]
+    assert all(one["device"] > 0 for one in found)
+    assert all(one["host"] > 0 for one in found[1:])
 
 
 def test_every_subject_is_measured(record):

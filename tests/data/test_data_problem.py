@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from worlds import LIBRARIES
 
 from certibit import GD, Constants, Experiment, LinearModel, LogisticRegression
 from certibit.data.problem import is_strongly_convex
@@ -109,7 +110,7 @@ def test_problems_are_frozen(problem):
 
 @pytest.mark.long(keep=43)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
+@pytest.mark.parametrize("library", ["numpy", *LIBRARIES])
 def test_problems_run_on_other_arrays(view, library, dtype):
     moved = transfer(view, library, dtype)
     tolerance = 1e-12 if dtype == "float64" else 2e-5

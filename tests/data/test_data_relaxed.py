@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from worlds import simulate
+from worlds import LIBRARIES, simulate
 
 from certibit import EPISODE, Budget, Quartics, Refusal, Uniform
 from certibit.data.problem import is_strongly_convex
@@ -264,16 +264,17 @@ def test_misfits_are_refused():
             build()
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
 @each_problem
-def test_problems_run_on_a_strict_library_and_have_a_fingerprint(name):
+def test_problems_run_on_every_library_and_have_a_fingerprint(name, library):
     problem = PROBLEMS[name]
-    strict = transfer(problem, "array-api-strict")
+    moved = transfer(problem, library)
     x = sampled(problem, count=5)
     method, options = EPISODE(1e-3, 1e-3, 2), {"seeds": 1, "budget": Budget(rounds=3)}
     ours = simulate(method, problem, **options)
-    theirs = simulate(method, problem, library="array-api-strict", **options)
+    theirs = simulate(method, problem, library=library, **options)
     np.testing.assert_allclose(ours.columns["gap"], theirs.columns["gap"], rtol=1e-9)
-    assert strict.n == problem.n
+    assert moved.n == problem.n
     assert np.isfinite(problem.grad(x)).all()
     prints = {p.fingerprint for p in PROBLEMS.values()}
     assert len(prints) == len(PROBLEMS)

@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from worlds import simulate, world_of
+from worlds import LIBRARIES, simulate, world_of
 
 from certibit import CELGC, EPISODE, GD, SCAFFOLD, Clip21, ClippedSGD, Experiment, Quartics, Refusal
 from certibit.data.noise import Ball, Uniform
@@ -215,13 +215,12 @@ def test_costs(method):
 @pytest.mark.parametrize("method", [*COSTS, NormalisedGD(0.1, 2.0), MomentumClipping(ETA, GAMMA),
                                     MomentumClipping(ETA, GAMMA, soft=True)],
                          ids=repr)  # fmt: skip
-def test_strict_library_gives_the_same(method):
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_library_gives_the_same(method, library):
     for problem in problems(Uniform(0.5)).values():
         if (getattr(method, "S", None) or 1) <= problem.n:
-            ours, strict = (
-                trajectory(method, problem, 6, b)[0] for b in ("numpy", "array-api-strict")
-            )
-            np.testing.assert_allclose(ours, strict, rtol=1e-11, atol=1e-13)
+            ours, other = (trajectory(method, problem, 6, name)[0] for name in ("numpy", library))
+            np.testing.assert_allclose(ours, other, rtol=1e-11, atol=1e-13)
 
 
 def test_normalised_gd_is_within_a_factor_of_two_of_clipping():

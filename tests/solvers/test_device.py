@@ -17,6 +17,7 @@ from worlds import CASES, LIBRARIES, PROBLEMS, fitted, simulate
 from certibit import EPISODE, GD, Budget, Quartics, Record, Uniform, compressor, parameters
 from certibit.data.noise import Ball
 from certibit.solvers import libraries, local_solve
+from certibit.solvers.compressors import natural
 from certibit.solvers.device.device_runs import DeviceStreams
 from certibit.solvers.runs import engine
 from certibit.solvers.simulation import randomness
@@ -63,7 +64,7 @@ def test_far_numbers_of_a_stream_too(place):
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_the_kernel_gives_the_same_numbers(tmp_path):
-    """Its text, as C on the host; it is not run on a device here."""
+    """Its text, as C on the host: `make gpu` runs it on a device."""
     program = f"""
     #define __umul64hi(a, b) ((unsigned long long)(((unsigned __int128)(a) * (b)) >> 64))
     double drawn(unsigned long long place, unsigned long long first, unsigned long long second)
@@ -184,6 +185,26 @@ def test_a_method_that_waits_is_seen(transfers, monkeypatch, looked_at):
     monkeypatch.setattr(GD, "communicate", waits)
     moved = same_on_device(GD(0.01), PROBLEMS["quadratic"](), None, transfers, **SHORT)
     assert moved["the loop"] == ITERATIONS
+
+
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_the_largest_entries_are_those_of_the_host(k):
+    """Of equal ones the first, and what is not a number at last, by passes and by sorting."""
+    x = np.array([0.0, 2.0, -2.0, np.nan, 1.0, -np.inf, 2.0, -1.0, 0.0])
+    x = np.stack([x, x[::-1]], axis=1)[None]
+    chosen = compressor(f"top-k:{k}")
+    ours, theirs = (chosen.message(y, y[:, :0, :]) for y in (x, on_device(x)))
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(libraries.host(other), mine)
+
+
+def test_a_device_needs_no_hash():
+    """Those of cupy have none."""
+
+    class Place(str):
+        __hash__ = None
+
+    assert natural.multipliers(np, Place("cpu"), 3) is natural.multipliers(np, Place("cpu"), 3)
 
 
 def test_what_is_not_asked_for_is_refused():
