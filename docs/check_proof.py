@@ -126,6 +126,7 @@ def end(file, kind, places):
         kinds, shares = list(range(len(counts))), [Fraction(c, sum(counts)) for c in counts]
         assert not any(map(any, at[0]["point"][1:]))
     assert [(one["class"], one["point"]) for one in at] == [(c, at[0]["point"]) for c in kinds]
+    assert file["solution"] or max(places) < known, "there is no solution"
     mu = sum(share * classes[c]["mu"] for share, c in zip(shares, kinds))
     assert classes[kind]["L"] > classes[kind]["mu"] in (mu, -classes[kind]["L"])
     values = [Fraction(place in places) for place in range(known)]  # none: the solution
@@ -282,8 +283,9 @@ def lost(file, message):
 
 
 def at_solution(file, message):
-    """Whether a noise is that at the solution, or compared with it."""
-    return file["solution"] and ("difference" in message or not any(map(any, message["vector"])))
+    """Whether a noise is that at the solution, as all are compared with it, or its change."""
+    there = "expected" in file["noise"] and not any(map(any, message["vector"]))
+    return file["solution"] and ("difference" in message or there)
 
 
 def smooth(file, one):
@@ -321,9 +323,7 @@ def inequality(file, one):
         blocks = [total((ratio, product(v, v)), (-1, product(w, w))) for v, w in pairs]
         return form(file, [total((s, block)) for s, block in zip(shares(file, kind), blocks)])
     (x, g, a), (y, h, b) = (end(file, kind, one[name]) for name in ("from", "to"))
-    known, mu = len(a), own["mu"]
-    if not file["solution"]:
-        assert max(*one["from"], *one["to"]) < known
+    mu = own["mu"]
     # f(x) - f(y) - <h, x - y> - (mu/2) |x - y|^2 - |g - h - mu (x - y)|^2/(2 (L - mu))
     blocks, apart, part = [], total((1, x), (-1, y)), -1 / (2 * (own["L"] - mu))
     turned = total((1, g), (-1, h), (-mu, apart))

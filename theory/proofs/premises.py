@@ -323,7 +323,7 @@ class Premises:
             channel = self._channel(plain, errors, orbit)
             with watched(method.name):
                 s = method.start(x, problem.of_step(self.method), channel)
-            channel.require_drawn()
+            channel.require_drawn(s)
             for vector in _vectors(s):
                 require_asked(vector)
             made.append(self._done(s, method, plain, channel))
@@ -369,7 +369,7 @@ class Premises:
                 channel = self._channel(plain, lost, orbit)
                 with watched(self.method.name):
                     after = theorem_step(self.exact, star, problem.of_step(self.method), channel)
-                channel.require_drawn()
+                channel.require_drawn(after)
                 pairs = [(problem.x_star, self.method.model(star))]
                 pairs += zip(_vectors(star), _vectors(after), strict=True)
                 moved = any(plain.frame.rows(a - b).any() for a, b in pairs)
@@ -471,7 +471,7 @@ class Premises:
                 channel = self._channel(problem, errors, orbit)
                 with watched(self.method.name):
                     after = theorem_step(self.exact, s, problem.of_step(self.exact), channel)
-                channel.require_drawn()
+                channel.require_drawn(after)
                 for vector in _vectors(after):
                     require_asked(vector)
                 runs.append((s, after, channel.drawn))

@@ -393,7 +393,7 @@ def _symbolic_step(
         before = unknown_state(template, there)
         with watched(method.name):
             s = theorem_step(method_, before, there.of_step(method), channel)
-        channel.require_drawn()
+        channel.require_drawn(s)
         for x in vars(s).values():
             require_asked(x)
         weighted = [form * channel.probability for form in forms(s, there, channel)]

@@ -41,6 +41,7 @@ from certibit.theory.worlds.opaque.clients import (
     anew,
     contents,
     mean_degree,
+    mixed,
     require_whole,
     share,
     tossed,
@@ -148,6 +149,10 @@ class OrbitChannel(Scripted):
     def drawn(self) -> Drawn:
         """What was drawn."""
         return self.options, self.cells, self.chances
+
+    def degree_of(self, s: Any) -> int:
+        """Return how many counts of heads, and one more, quadratic forms of a state need."""
+        return min(max(2 * mean_degree(x) for x in vars(s).values()), int(self.n))
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Return v, or 0 outside the mask."""
@@ -336,10 +341,18 @@ class Nothing(ExactGradients):
         step: float,
         count: int,
     ) -> Array:
-        """Count many steps, which lead nowhere, by the first of them."""
-        before = self.count
-        end: Array = start - step * slope(start)
-        self.count = before + count * (self.count - before)
+        """Count many steps, which lead nowhere, by the first ones: as many as change a degree.
+
+        Every one counts as many gradients and sums as the one with most of them.
+        """
+        end, before, left, sums = start, None, count, self.layout.sums
+        gradients, most = 0.0, 0
+        while left and _traits(end) != before and mean_degree(end) <= MOST_DEGREE:
+            before, counted, summed = _traits(end), self.count, sums[0]
+            end, left = end - step * slope(end), left - 1
+            gradients, most = max(gradients, self.count - counted), max(most, sums[0] - summed)
+        self.count += left * gradients
+        sums[0] += left * most
         return end
 
     def minimise(
@@ -352,6 +365,11 @@ class Nothing(ExactGradients):
         self.count = before + 2 * (most + 1) * (self.count - before)
         end = start + masked(active, 0 * change)
         return end, change + 0 * end
+
+
+def _traits(x: Any) -> tuple[Any, ...]:
+    """Return what a step of a local solve can change of a vector without entries."""
+    return x.shape[0], x._degrees, x._mixed, bool(np.any(x._void))
 
 
 class _Meter(OrbitChannel):
@@ -376,7 +394,7 @@ class _Meter(OrbitChannel):
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         self.uplinks += 1
         self.bits += self.message * share(cohort, self.layout)
-        return of_senders(v, self.n)
+        return super().send(v, cohort)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         self.bits += self.vector * share(mask, self.layout)
@@ -431,8 +449,7 @@ def every_outcome(
                 lambda world: (world, step(world)), partial(channel, degree=degree)
             )
         ]
-        needed = max(2 * mean_degree(x) for _, s in found for x in vars(s).values())
-        needed = min(needed, found[0][0].n)
+        needed = max(channel.degree_of(s) for channel, s in found)
         if needed <= degree:
             return found
         if needed > MOST_DEGREE:
@@ -463,6 +480,12 @@ def checked_state(method: Method, s: Any, before: Any = None) -> Any:
     for one in fields(s):
         x, old = getattr(s, one.name), None if before is None else getattr(before, one.name)
         flag = isinstance(x, ClientMask | np.ndarray) and x.dtype == bool
+        if flag and mixed(x):
+            raise Refusal(
+                f"{one.name} of a state of {method.name} is of bool and depends on the owners of "
+                "features, one for each entry, and has no certificate; let flags be of whole "
+                "clients, (n, 1, R)"
+            )
         if not flag and not isinstance(x, ClientArray):
             raise Refusal(
                 f"{one.name} of a state of {method.name} is {type(x).__name__}, neither a vector "

@@ -365,6 +365,24 @@ def test_a_noise_of_clients_in_a_gradient_before_it_is_refused():
     assert refused(check_proof, file)
 
 
+def test_a_noise_that_grows_is_not_that_of_a_sample_at_the_solution():
+    """There it would not have grown; no method asks for a gradient there."""
+    file = proof_file(descent_of("sgd", "stochastic"))["proof"] | {"solution": 1}
+    file["classes"] = [one | {"mu": "0"} for one in file["classes"]]
+    (message,) = file["messages"]
+    message["vector"] = nothing_like(message["vector"])
+    with pytest.raises(AssertionError, match="of no gradient"):
+        check_proof.lost(check_proof.opened(file), check_proof.numbers(message))
+
+
+def test_local_steps_begin_and_end_at_no_solution_where_there_is_none():
+    file = check_proof.opened(checked("local steps") | {"solution": 0})
+    known = len(file["psi"]["values"])
+    assert check_proof.end(file, 0, [known - 1])
+    with pytest.raises(AssertionError, match="no solution"):
+        check_proof.end(file, 0, [known])
+
+
 NAMES = ["\nproved: all; infimum", "everything", "infimum ", "", "zeta"]
 
 

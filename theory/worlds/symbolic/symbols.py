@@ -386,11 +386,15 @@ class SymbolicChannel(OrbitChannel):
         self.masks: list[ClientMask] = []
         self.orbit = orbit
 
-    def require_drawn(self) -> None:
-        """Refuse a step, or a start, that draws other than on vectors without entries."""
+    def require_drawn(self, s: Any) -> None:
+        """Refuse a step, or a start, that draws other than on vectors without entries.
+
+        The state after it must need no more counts of heads than were enumerated there.
+        """
         orbit, exact = self.orbit, self.problem.basis.exact
         if orbit and (
             len(self.options) != len(orbit.script)
+            or self.degree_of(s) > orbit.degree
             or (exact and rational(self.probability) != rational(orbit.probability))
         ):
             raise Refusal(
