@@ -13,6 +13,7 @@ import pytest
 from small_methods import Memory, Psi
 
 from certibit import FunctionClass, GradientNoise, Method, Refusal, Squares, certify
+from certibit.data.arrays import array_namespace
 from certibit.solvers.authoring import Needs, copies, everyone, masked, mean
 from certibit.solvers.backend import where
 from certibit.solvers.local_solve import gradient_steps
@@ -37,6 +38,8 @@ class Tossing(Method):
 
     def communicate(self, s, problem, channel):
         heads = channel.client_coins((P,) * N)
+        if self.way == "as array":
+            heads = array_namespace(s.x).asarray(heads)
 
         def slope(z):
             sent = channel.uplink(z, heads) if self.way == "uplink" else channel.send(z, heads)
@@ -67,7 +70,8 @@ def factor(way, count=1):
 
 
 @pytest.mark.parametrize(
-    ("way", "count"), [("send", 1), ("uplink", 1), ("local steps", 3), ("local steps", 7)]
+    ("way", "count"),
+    [("send", 1), ("as array", 1), ("uplink", 1), ("local steps", 3), ("local steps", 7)],
 )
 def test_a_mean_of_those_with_heads_has_its_factor(way, count):
     assert factor(way, count) >= 0.7 * (1 - 1e-9)

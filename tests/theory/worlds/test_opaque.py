@@ -97,7 +97,7 @@ def test_an_array_of_one_number_for_each_class_is_told_from_one_for_each_client(
 LAYOUT = ClientRows.of([range(3)], [range(3)])
 VECTOR = LAYOUT.array(np.arange(12.0).reshape(3, 4, 1))
 EXACT = LAYOUT.array(np.full((3, 4, 1), Exact(1), dtype=object))
-MASK = LAYOUT.mask(np.array([True, False, True])[:, None, None] | True)
+MASK = LAYOUT.array(np.ones((3, 1, 1), dtype=bool))
 
 COMPARISONS = "eq", "ne", "lt", "le", "gt", "ge"
 OTHERS = "pow", "mod", "floordiv", "matmul", "iadd", "isub", "imul", "itruediv", "ipow"

@@ -97,10 +97,6 @@ class ClientRows:
             rows[part.start : part.stop] = row
         return rows
 
-    def mask(self, x: Any) -> "ClientMask":
-        """Return a mask as one of all clients."""
-        return ClientMask(contents(x, self), self.kinds)
-
     def array(self, rows: NDArray[Any]) -> Any:
         """Return the array that has these rows, or one row that all share; a mask if of bool."""
         if rows.dtype != bool:
@@ -194,8 +190,7 @@ class ClientMask(_Array):
                 "make numbers of them, 1 * mask, or combine them by &, | and ~",
             )
         made = getattr(operator, operation)(*(values[::-1] if reflected else values))
-        used = self, *others
-        return ClientMask(made, self._kinds, tossed=tossed(*used), mixed=mixed(*used))
+        return _made_of(made, self._kinds, self, *others)
 
 
 def _of_mask(operation: str, *, reflected: bool = False) -> Any:
@@ -358,10 +353,12 @@ class _Namespace:
         """Return the mask of everyone, (n, 1, R)."""
         return self.asarray(np.ones((shape[0], 1, 1), dtype=bool))
 
-    def asarray(self, values: NDArray[Any], **_: Any) -> ClientMask:
-        """Return a mask of the method's own."""
+    def asarray(self, values: Any, **_: Any) -> Any:
+        """Return a vector or a mask as it is, and a mask of the method's own."""
+        if isinstance(values, Opaque):
+            return values
         kinds = self.like._layout.kinds
-        return ClientMask(np.asarray(numbers_of(values, kinds)), kinds)
+        return _made_of(np.asarray(numbers_of(values, kinds)), kinds, values)
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: self.like._refuse_function(name)
@@ -377,8 +374,7 @@ def chosen(mask: Any, yes: Any, no: Any) -> Any:
         opaque._refuse("chooses by what is no mask")
     if vector is None:
         numbers = [numbers_of(x, kinds) for x in (yes, no)]
-        made, used = np.where(own, *numbers), (mask, yes, no)
-        return ClientMask(made, kinds, tossed=tossed(*used), mixed=mixed(*used))
+        return _made_of(np.where(own, *numbers), kinds, mask, yes, no)
     rows = _rows_of_mask(own, vector._layout), vector._term(yes), vector._term(no)
     made = vector._made(np.where(*rows), mask, yes, no)
     if np.any(made._void):
@@ -394,6 +390,11 @@ def require_asked(x: Any, rows: Any = True) -> None:
             "takes gradients of clients that are not active",
             "choose those of the active ones with where or masked",
         )
+
+
+def _made_of(values: NDArray[Any], kinds: Sequence[range], *arrays: Any) -> ClientMask:
+    """Return a mask, or numbers of clients, that was made of arrays."""
+    return ClientMask(values, kinds, tossed=tossed(*arrays), mixed=mixed(*arrays))
 
 
 def tossed(*arrays: Any) -> bool:
