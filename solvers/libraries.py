@@ -24,9 +24,6 @@ _DEVICE = 1 << 20
 An iteration takes as long on an H200 as on one core for 6e4 to 3e5 numbers: docs/gpu.md.
 """
 
-_VECTORS = 32
-"""Vectors (n, d, R) that the memory of a device is to hold: of states, messages and masks."""
-
 
 def namespace(library: str) -> ModuleType:
     """Return the array namespace of a library by name.
@@ -86,17 +83,6 @@ def fitting_library(numbers: int) -> str:
     except Refusal:
         return "numpy"
     return "cupy"
-
-
-def most_numbers(library: str) -> float:
-    """Return how many numbers a vector (n, d, R) of a batch of runs may have on a device."""
-    if library == "cupy":
-        free, _ = namespace(library).cuda.Device().mem_info
-    elif library == "torch:cuda":
-        free, _ = namespace(library).cuda.mem_get_info()
-    else:
-        return np.inf
-    return float(free) / (8 * _VECTORS)
 
 
 def host(x: Array) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from certibit.data.memory import require_memory
 from certibit.data.own.description import description
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
-from certibit.solvers.libraries import fitting_library, most_numbers, transfer
+from certibit.solvers.libraries import fitting_library, namespace, transfer
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Carried, Checkpoint
@@ -178,6 +178,9 @@ _NUMBERS = 24
 _HELD = 1 << 22
 """Numbers in the vectors of a batch of runs: 32 MiB each."""
 
+_VECTORS = 32
+"""Vectors (n, d, R) that the memory of a device is to hold: of states, messages and masks."""
+
 
 def _fitted_seeds(seeds: int | Sequence[int], batch: int = 1) -> tuple[int, ...]:
     """Return the run seeds; a number R stands for the seeds 0, ..., R - 1.
@@ -325,9 +328,16 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
     problem fit into memory, or one run. On a device a batch fits into its memory, too.
     """
-    most = _HELD if library == "numpy" else min(most_numbers(library), runs * size)
-    width = max(1, int(most // size))
+    most = _HELD if library == "numpy" else _free_bytes(library) // (8 * _VECTORS)
+    width = max(1, int(min(most // size, runs)))
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
+
+
+def _free_bytes(library: str) -> float:
+    """Return the free memory of the device of a library, infinite where it is not known."""
+    if library == "cupy":
+        return float(namespace(library).cuda.Device().mem_info[0])
+    return namespace(library).cuda.mem_get_info()[0] if library == "torch:cuda" else np.inf
 
 
 def specification(

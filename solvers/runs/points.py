@@ -35,7 +35,7 @@ def smoothness_of(problem: Problem) -> Constants | None:
 
 
 @dataclass(frozen=True)
-class Point:
+class RunPoint:
     """Some runs, each at an iteration, before anybody has looked at them.
 
     The models (1, d, R), what is spent and the Lyapunov function are those of all runs, on their
@@ -50,7 +50,7 @@ class Point:
     spent: Mapping[str, Array]
     lyapunov: Array
 
-    def among(self, some: NDArray[Any]) -> "Point":
+    def among(self, some: NDArray[Any]) -> "RunPoint":
         """Leave out the other runs."""
         return replace(
             self,
@@ -61,7 +61,7 @@ class Point:
         )
 
     @property
-    def fetched(self) -> "Point":
+    def fetched(self) -> "RunPoint":
         """The same without other runs, what is spent and the Lyapunov function on the host."""
         return replace(
             self,
@@ -72,14 +72,14 @@ class Point:
         )
 
 
-def _together(points: Sequence[Point]) -> Point:
+def _together(points: Sequence[RunPoint]) -> RunPoint:
     """Return what was fetched of several points as one."""
     first, each = points[0], [vars(point) for point in points]
     joined: Any = {
         name: np.concatenate([one[name] for one in each])
         for name in ("iteration", "runs", "rounds", "lyapunov")
     }
-    return Point(
+    return RunPoint(
         **joined,
         positions=np.arange(joined["runs"].size),
         x=array_namespace(first.x).concat([point.x for point in points], axis=2),
@@ -109,13 +109,13 @@ class Passages:
 
     def __init__(self, measure: str, levels: NDArray[np.float64], d: int, runs: int) -> None:
         self.measure, self.levels = measure, levels
-        self._held: list[Point] = []
-        self._near: dict[int, list[tuple[Point, float]]] = {}
+        self._held: list[RunPoint] = []
+        self._near: dict[int, list[tuple[RunPoint, float]]] = {}
         self._x = np.full((d, runs), np.nan)  # the z of every run, with its measure and gradient
         self._gradient = self._x.copy()
         self._value = np.full(runs, np.nan)
 
-    def hold(self, point: Point) -> None:
+    def hold(self, point: RunPoint) -> None:
         """Hold the models of some runs after a round."""
         self._held.append(point)
 
@@ -182,7 +182,7 @@ class Passages:
                 near = self._near.setdefault(int(runs[column]), [])
                 near.append((parts[part].among(within), float(measure)))
 
-    def of(self, run: int, before: float, lowest: float) -> list[Point]:
+    def of(self, run: int, before: float, lowest: float) -> list[RunPoint]:
         """Return where a run has first reached a level, before a round: what is recorded there."""
         near, found, aim = self._near.pop(run, []), [], self.reached(lowest)
         later = [one for one in near if one[0].rounds[0] >= before]
@@ -258,7 +258,7 @@ class Points:
     def __init__(self, now: Carried, wishes: Wishes, started: float) -> None:
         self.now, self._wishes, self._started = now, wishes, started
         self.closed = now.done >= 1  # their last point is kept, or recorded
-        self._kept: list[Point] = []
+        self._kept: list[RunPoint] = []
         self._on_host = is_numpy(now.ledger.uplink_bits)
         self._next_look = 0
         self._passages: Passages | None = None
@@ -325,11 +325,11 @@ class Points:
             self._kept.append(point)
             now.due[point.runs] = self._wishes.record.following(point.rounds)
 
-    def _point(self, positions: NDArray[np.intp], x: Array, lyapunov: Array) -> Point:
+    def _point(self, positions: NDArray[np.intp], x: Array, lyapunov: Array) -> RunPoint:
         """Return some of the active runs as they are now."""
         now, runs = self.now, self.now.active[positions]
         places = now.iteration[runs], runs, positions, now.rounds[runs]
-        return Point(*places, x, now.ledger.spent, lyapunov)
+        return RunPoint(*places, x, now.ledger.spent, lyapunov)
 
     def is_time(self) -> bool:
         """Whether queued points are evaluated now: on the host at once, on a device later."""
@@ -408,7 +408,7 @@ class Points:
                 ended = measure <= budget.accuracy
                 now.models[:, :, point.runs[ended]] = host(point.x)[:, :, ended]
 
-    def _row(self, found: Point, problem: Problem) -> dict[str, Column]:
+    def _row(self, found: RunPoint, problem: Problem) -> dict[str, Column]:
         """Return the columns of some runs, of what was fetched of them."""
         x, spent, n = found.x, found.spent, problem.n
         if min(spent["uplink_bits"].min(), spent["downlink_bits"].min()) < 0:
@@ -437,7 +437,7 @@ class Points:
             "lyapunov": found.lyapunov,
         }
 
-    def _record(self, point: Point, method: Method, problem: Problem) -> None:
+    def _record(self, point: RunPoint, method: Method, problem: Problem) -> None:
         """Record runs as they were at a point, and say which of them have ended."""
         now, runs = self.now, point.runs
         budget, callback = self._wishes.budget, self._wishes.callback

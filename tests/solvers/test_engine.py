@@ -194,7 +194,7 @@ def test_runs_in_several_batches_are_those_of_one(problem, locodl, monkeypatch, 
     monkeypatch.setattr("certibit.solvers.runs.engine._HELD", int(cached * size))
     made = [batch.size for batch in _batches(3, size, "numpy")]
     assert made == sizes
-    monkeypatch.setattr("certibit.solvers.runs.engine.most_numbers", lambda library: cached * size)
+    monkeypatch.setattr("certibit.solvers.runs.engine._free_bytes", lambda _: 256 * cached * size)
     assert [batch.size for batch in _batches(3, size, "cupy")] == sizes
     told = []
     trace = simulate(
