@@ -135,8 +135,8 @@ class TopK(Biased):
         return squared_norm(xp.sort(xp.abs(x), axis=1)[:, : x.shape[1] - self.k, :])[:, 0, :]
 
 
-_FEW = 8
-"""Passes over all numbers that take a device less time than to sort them."""
+_PASSES = 6
+"""Features for each entry that is kept from which on passes over all take less than a sort."""
 
 
 def _largest(x: Array, k: int) -> Array:
@@ -144,11 +144,17 @@ def _largest(x: Array, k: int) -> Array:
 
     What is not a number comes last.
     """
-    xp = array_namespace(x)
-    if is_numpy(x) or k > _FEW:
+    xp, d = array_namespace(x), x.shape[1]
+    if _PASSES * k > d:
         return xp.argsort(-xp.abs(x), axis=1, stable=True)[:, :k, :]
-    features = xp.arange(x.shape[1], device=device(x))[None, :, None]
     size, found = xp.where(xp.isnan(x), -1.0, xp.abs(x)), []
+    if is_numpy(x):
+        size = np.ascontiguousarray(size.transpose(0, 2, 1))
+        for _ in range(k):
+            found.append(np.argmax(size, axis=2, keepdims=True))
+            np.put_along_axis(size, found[-1], -2.0, axis=2)
+        return np.concatenate(found, axis=2).transpose(0, 2, 1)
+    features = xp.arange(d, device=device(x))[None, :, None]
     for _ in range(k):
         found.append(xp.argmax(size, axis=1, keepdims=True))
         size = xp.where(features == found[-1], -2.0, size)
