@@ -38,11 +38,13 @@ def test_functions_are_formula_11(make_dataset, storage, rule):
     np.testing.assert_array_equal(problem.grad_g(point), mu * point)
 
 
+@pytest.mark.parametrize("many", [0, 10**6])
 @pytest.mark.parametrize("lanczos", [False, True])
 @pytest.mark.parametrize(("N", "d"), [(23, 6), (40, 30), (30, 60)])
-def test_constants_against_brute_force(make_dataset, monkeypatch, lanczos, N, d):
+def test_constants_against_brute_force(make_dataset, monkeypatch, many, lanczos, N, d):
     if lanczos:
         monkeypatch.setattr(rows, "_DENSE_SIDE", 3)
+    monkeypatch.setattr(rows, "_MANY", many)
     dataset, n, mu = make_dataset(N, d), 3, 0.2
     problem = LogisticRegression.from_data(dataset, n, mu=mu)
     parts = clients(dataset, n)
