@@ -14,6 +14,7 @@ SUMMARIES = {
     "figures episode": ("results", "draw the figures of the EPISODE paper"),
     "figures theory": ("results", "check every theorem on standard problems"),
     "list": ("list", "print the names of methods, compressors and data sets"),
+    "new": ("new", "write a method, a compressor or a loss to begin with"),
     "plan": ("plan", "compute the cost that theorems promise for every method"),
     "report": ("results", "write one HTML page of all results"),
     "run": ("run", "run one method on one problem"),
