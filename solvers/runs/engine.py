@@ -328,8 +328,8 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
     problem fit into memory, or one run. On a device a batch fits into its memory, too.
     """
-    most = _HELD if library == "numpy" else _free_bytes(library) // (8 * _VECTORS)
-    width = max(1, int(min(most // size, runs)))
+    most = _HELD if library == "numpy" else _free_bytes(library) / (8 * _VECTORS)
+    width = max(1, int(min(most / size, runs)))
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
 
 

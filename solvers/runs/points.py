@@ -144,17 +144,15 @@ class Passages:
         problem : Problem
             The problem of the active runs.
         """
-        due = [point.rounds < before[point.runs] for point in self._held]
-        parts = [
-            point.among(some & (places[point.runs] >= 0))
-            for point, some in zip(self._held, due, strict=True)
-        ]
-        parts = [part for part in parts if part.runs.size]
-        self._held = [
-            point.among(~some)
-            for point, some in zip(self._held, due, strict=True)
-            if not some.all()
-        ]
+        parts, held = [], list[RunPoint]()
+        for point in self._held:
+            due = point.rounds < before[point.runs]
+            asked = due & (places[point.runs] >= 0)
+            if asked.any():
+                parts.append(point.among(asked))
+            if not due.all():
+                held.append(point.among(~due) if due.any() else point)
+        self._held = held
         if not parts:
             return
         X = np.concatenate([host(part.x)[0][:, part.positions] for part in parts], axis=1)
