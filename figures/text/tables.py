@@ -1,6 +1,7 @@
 """Traces as text tables, and as one JSON object."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from fractions import Fraction
@@ -115,13 +116,23 @@ def cost_table(
     return "\n".join(filter(None, [total_text(downlink), table(header, rows, texts=1)]))
 
 
+_LIMITS = "iterations", "rounds", "bits", "gradients", "seconds"
+
+
 def describe_endings(trace: Trace) -> str:
-    """Say how many runs have stagnated, with what that means, and how many diverged; or ""."""
+    """Say how many runs have stagnated, diverged or ended at a limit, and where; or ""."""
+    limits = Counter(end for end in trace.ending if end in _LIMITS)
+    lowest = np.median(trace.final(trace.measure))
     runs, stagnated = len(trace.ending), trace.ending.count("stagnated")
     diverged = trace.ending.count("diverged")
     told = [
         f"{stagnated} of {runs} runs stagnated: {STAGNATION}." * bool(stagnated),
         f"{diverged} of {runs} runs diverged" * bool(diverged),
+        *(
+            f"{count} of {runs} runs ended at the limit of {limit}; the median of "
+            f"{MEASURES[trace.measure]} is {lowest:.2g} at the end"
+            for limit, count in limits.items()
+        ),
     ]
     return "\n".join(paragraph(line, hanging="  ") for line in told if line)
 

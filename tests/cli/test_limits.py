@@ -24,6 +24,9 @@ def test_a_limit_ends_every_run(capsys, limit):
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["ending"] == LIMITS[limit]
     assert run[LIMITS[limit]] == 3
+    assert main(words[:-1]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"1 of 1 runs ended at the limit of {run['ending']}; the median of f - f* is 0." in told
 
 
 @pytest.mark.parametrize("command", ["run breast-cancer@9 gd", "compare breast-cancer@9 gd"])
