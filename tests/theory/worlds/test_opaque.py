@@ -1,5 +1,6 @@
 """What a step may do with vectors that it does not see, and that nothing else is possible."""
 
+import copy
 import math
 import operator
 from dataclasses import dataclass
@@ -8,9 +9,18 @@ import numpy as np
 import pytest
 
 from certibit import GD, ClientClass, FunctionClass, certify
+from certibit.data.arrays import array_namespace
 from certibit.solvers.authoring import Needs, Refusal, copies, everyone, masked, mean, total, where
 from certibit.solvers.methods.gd import State
-from certibit.theory.worlds.opaque.clients import ClientRows, contents
+from certibit.theory.worlds.opaque.clients import (
+    ClientArray,
+    ClientMask,
+    ClientRows,
+    contents,
+    mean_degree,
+    mixed,
+    tossed,
+)
 from certibit.theory.worlds.opaque.exact_numbers import Exact
 from certibit.theory.worlds.opaque.letters import watched
 
@@ -199,3 +209,57 @@ def test_letters_are_all_that_is_seen():
     assert VECTOR.shape[0] == 3
     assert VECTOR.mean(axis=0, keepdims=True).shape[0] == 1
     assert f"{VECTOR} {MASK} {VECTOR.shape}" == "<a vector> <a mask> (3, d, R)"
+
+
+TOSSED = ClientMask(
+    np.array([True, False, True])[:, None, None], [range(3)], tossed=True, mixed=True
+)
+MIXED = ClientArray(np.ones((3, 4, 1)), LAYOUT, (0, 1), mixed=True)
+OF_MASKS = {
+    "and": lambda m: m & m,
+    "or": lambda m: True | m,
+    "xor": lambda m: np.logical_xor(m, m),
+    "not": operator.invert,
+    "number": lambda m: 1 * m,
+    "sum": lambda m: (1 * m) + 2,
+    "rest": lambda m: 1 - 1 * m,
+    "ratio": lambda m: -(1 * m) / 2,
+    "where": lambda m: array_namespace(VECTOR).where(m, 1.0, 2.0),
+    "where of numbers": lambda m: where(MASK, 1 * m, 0 * m),
+    "np.where": lambda m: np.where(m, 1.0, 2.0),
+    "array": lambda m: array_namespace(VECTOR).asarray(m),
+    "copy": copy.copy,
+    "deep copy": copy.deepcopy,
+}
+OF_VECTORS = {
+    "sum": lambda v: VECTOR + v,
+    "difference": lambda v: v - v,
+    "multiple": lambda v: 0 * v,
+    "quotient": lambda v: -v / 2,
+    "mean": lambda v: copies(mean(v), 3),
+    "total": total,
+    "masked": lambda v: masked(MASK, v),
+    "where": lambda v: where(MASK, VECTOR, v),
+    "np.where": lambda v: np.where(MASK, v, 0 * VECTOR),
+    "array": lambda v: array_namespace(v).asarray(v),
+    "copy": copy.copy,
+    "deep copy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("name", OF_MASKS)
+def test_what_is_made_of_a_mask_depends_on_what_it_depends_on(name):
+    made = OF_MASKS[name](TOSSED)
+    assert tossed(made)
+    assert mixed(made)
+    vector = masked(made, VECTOR) if made.dtype == bool else made * VECTOR
+    assert mixed(vector)
+    assert mean_degree(vector) == 1
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
+def test_what_is_made_of_a_vector_depends_on_what_it_depends_on(name):
+    made = OF_VECTORS[name](MIXED)
+    assert mixed(made)
+    assert mean_degree(made) == mean_degree(MIXED) == 1
+    assert mean_degree(masked(TOSSED, made)) == 2
