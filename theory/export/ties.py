@@ -33,7 +33,8 @@ CONTEXT = """\
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1)."""
 """The symbols of all definitions; a definition takes those that it uses."""
 
@@ -123,6 +124,7 @@ def _on_terms() -> Iterator[None]:
         "mean": lambda x: Term(f"vmean n {x.whole}", VECTOR, APPLIED),
         "copies": lambda x, _: Term(x.text, VECTORS, x.binding),
         "where": lambda mask, yes, no: yes if mask else no,
+        "if_zero": lambda x, y: Term(f"(if Req_EM_T {x.at(ATOM)} 0 then {y.at(SUM)} else 0)"),
     }
     with ExitStack() as stack:
         for name, module in list(sys.modules.items()):
@@ -192,10 +194,11 @@ def _definitions(theorem: Theorem, method: Any, problem: Any) -> Iterator[tuple[
     names = ("mu", "L", "omega", "omega_av", "alpha")
     constants = {name: Term(f"{name}_C" if name in own else name) for name in names}
     others = SimpleNamespace(L_f=Term("L_f"), L_tilde=Term("L_tilde"), ridge=Term("ridge"))
-    samples = {"expected": Term("A"), "difference": Term("difference")}
     setting: Any = SimpleNamespace(
-        n=problem.n, shared_minimiser=True, constants=others, **constants, **samples
-    )
+        n=problem.n, shared_minimiser=True, constants=others, expected=Term("A"),
+        difference=Term("difference"), **constants,
+        bias_and_variance=(Term("eta"), Term("omega"), Term("omega_av")),
+    )  # fmt: skip
 
     channel = _Messages()
     start = method.start(Term("x0", VECTOR), problem, channel)

@@ -1,6 +1,6 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
@@ -8,7 +8,8 @@ Import Certibit.methods.LoCoDL.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -39,7 +40,8 @@ Import Certibit.methods.LoCoDLPlain.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -72,7 +74,8 @@ Import Certibit.methods.DIANAVersionA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -96,7 +99,8 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -120,7 +124,8 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   2 * gamma * mu * L / (mu + L) < alpha /\
@@ -145,7 +150,8 @@ Import Certibit.methods.DIANANonconvex.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -170,7 +176,8 @@ Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -194,7 +201,8 @@ Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -222,7 +230,8 @@ Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -250,7 +259,8 @@ Import Certibit.methods.EF21.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -274,7 +284,8 @@ Import Certibit.methods.EF21Tight.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -298,7 +309,8 @@ Import Certibit.methods.EF21Nonconvex.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -315,13 +327,72 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End EF21_ErrorFeedbackNonconvex.
 
+(* EF-BV, Polyak-Lojasiewicz: accuracy of EFBV.v *)
+Module EFBV_BiasAndVariance.
+Import Certibit.methods.EFBV.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < lambda_ /\
+  lambda_ <= 1 /\
+  0 < nu /\
+  nu <= 1 /\
+  (1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega < 1 /\
+  (if Req_EM_T ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) 0 then (1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av else 0) <= 0 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * (sqrt ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)))).
+Definition card_rate : R :=
+  Rmax (1 - gamma * mu) ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * sq (g s -v vmean n (fun i => grad i (x s))) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) * (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega))) / INR n * sum n (fun i => sq (h s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => lambda_ *v (m i)) (lambda_ *v (vmean n (fun i => m i))) (nu *v (vmean n (fun i => m i))) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g s)) (fun i => h s i +v lambda_ *v (m i)) (h_mean s +v lambda_ *v (vmean n (fun i => m i))) (h_mean s +v nu *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g s)) -v h s i)).
+End Card.
+End EFBV_BiasAndVariance.
+
+(* EF-BV, nonconvex: nonconvex_accuracy of EFBV.v *)
+Module EFBV_BiasAndVarianceNonconvex.
+Import Certibit.methods.EFBV.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < lambda_ /\
+  lambda_ <= 1 /\
+  0 < nu /\
+  nu <= 1 /\
+  (1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega < 1 /\
+  (if Req_EM_T ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) 0 then (1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av else 0) <= 0 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * (sqrt ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * sq (g s -v vmean n (fun i => grad i (x s))) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) * (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega))) / INR n * sum n (fun i => sq (h s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => lambda_ *v (m i)) (lambda_ *v (vmean n (fun i => m i))) (nu *v (vmean n (fun i => m i))) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g s)) (fun i => h s i +v lambda_ *v (m i)) (h_mean s +v lambda_ *v (vmean n (fun i => m i))) (h_mean s +v nu *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g s)) -v h s i)).
+End Card.
+End EFBV_BiasAndVarianceNonconvex.
+
 (* MARINA, Polyak-Lojasiewicz: PL_accuracy of MARINA.v *)
 Module MARINA_GradientDifferences.
 Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -346,7 +417,8 @@ Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -370,7 +442,8 @@ Import Certibit.methods.DASHA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -395,7 +468,8 @@ Import Certibit.methods.DASHA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -414,13 +488,39 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End DASHA_CorrectedDifferencesNonconvex.
 
+(* accelerated gradient descent, classical: accuracy of AGD.v *)
+Module AGD_Accelerated.
+Import Certibit.methods.AGD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / L_f /\
+  0 < q /\
+  q <= sqrt (gamma * mu).
+Definition card_rate : R :=
+  1 - q.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + q ^ 2 / (2 * gamma) * sq (y s +v / q *v (y s -v x s) -v xs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  ret (State (y s -v gamma *v (vmean n (fun i => grad i (y s)))) (y s -v gamma *v (vmean n (fun i => grad i (y s))) +v ((1 - q) / (1 + q)) *v (y s -v gamma *v (vmean n (fun i => grad i (y s))) -v x s)) (sent s + b_full)).
+End Card.
+End AGD_Accelerated.
+
 (* gradient descent, classical: accuracy of GD.v *)
 Module GD_GradientDescent.
 Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -442,7 +542,8 @@ Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -464,7 +565,8 @@ Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -486,7 +588,8 @@ Import Certibit.methods.SGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -510,7 +613,8 @@ Import Certibit.methods.SGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -534,7 +638,8 @@ Import Certibit.methods.SGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -558,7 +663,8 @@ Import Certibit.methods.SGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -582,7 +688,8 @@ Import Certibit.methods.PAGE.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -602,13 +709,41 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End PAGE_SampledDifferences.
 
+(* VR-MARINA, nonconvex: accuracy of VRMARINA.v *)
+Module VRMARINA_CompressedSampledDifferences.
+Import Certibit.methods.VRMARINA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < p /\
+  p <= 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + sqrt (Rmax 0 ((omega_av * L_tilde ^ 2 + (omega_av + 1 / INR n) * difference ^ 2) * (1 - p) / p))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_noise : R :=
+  0.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (2 * p) * sq (g s -v vmean n (fun i => grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (vmean n (fun i => grad i x0)) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then ret (State (x s -v gamma *v (g s)) (vmean n (fun i => grad i (x s -v gamma *v (g s)))) (sent s + b_full)) else bind G (fun xi => dmap (fun m => State (x s -v gamma *v (g s)) (g s +v vmean n (fun i => m i)) (sent s + b)) (C (fun i => xi i (x s -v gamma *v (g s)) -v xi i (x s))))).
+End Card.
+End VRMARINA_CompressedSampledDifferences.
+
 (* L-SVRG: accuracy of LSVRG.v *)
 Module LSVRG_ReferencePoint.
 Import Certibit.methods.LSVRG.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -634,7 +769,8 @@ Import Certibit.methods.EF.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 <= 0 /\
@@ -659,7 +795,8 @@ Import Certibit.methods.CompressedGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   INR n <= 1 /\

@@ -104,6 +104,14 @@ PLANTED = [
     ("methods/SGD.v", "2 * (L_f + A / INR n) * gamma <= 1", "(L_f + A / INR n) * gamma <= 1"),
     ("methods/PAGE.v", "gamma / (2 * p) * sq", "gamma / (3 * p) * sq"),
     ("methods/LSVRG.v", "6 * A / INR n", "5 * A / INR n"),
+    ("methods/VRMARINA.v", "(omega_av + 1 / INR n)", "omega_av"),
+    (
+        "methods/AGD.v",
+        "Definition rate (q : R) : R := 1 - q",
+        "Definition rate (q : R) : R := 1 - 2 * q",
+    ),
+    ("methods/EFBV.v", "lambda_ ^ 2 * omega.", "lambda_ ^ 3 * omega."),
+    ("methods/EFBV.v", "((1 + left lambda_ eta omega) / 2)", "(left lambda_ eta omega)"),
 ]
 """File, text and what stands in its place: no statement with this error has the proof."""
 
