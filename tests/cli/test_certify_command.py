@@ -54,7 +54,7 @@ PRINTED = {
     "marina --problem breast-cancer@9:nonconvex --compressor rand-k:2": [
         "mu = -0.05", "MeanSmoothness"],
     "sgd --class nonconvex --noise --set gamma=0.3": [
-        "E[Psi+] <= Psi - 0.255 |grad f(x)|^2 + 0.0045 sigma^2 (SGD, nonconvex; certificate)",
+        "E[Psi+] <= Psi - 0.255 |grad f(x)|^2 + 0.0045 sigma^2 (SGD, nonconvex; kernel)",
         "verdict tight",
         "noise smallest e found for some c"],
     "gd --class nonconvex --noise": ["theorem none applies to these parameters", "0.09217"],

@@ -25,7 +25,7 @@ def test_factors_with_noise_have_a_column():
     for name in ("sgd", "l-svrg", "vr-diana", "gd", "diana", "5gcs-cc"):
         (columns[name],) = class_cells(CARDS[name], ["strongly convex, stochastic"])
     marks = {name: cell.marks for name, cell in columns.items()}
-    named = {"sgd": "Tc", "l-svrg": "tc", "vr-diana": "tc"}
+    named = {"sgd": "Tkc", "l-svrg": "tkc", "vr-diana": "tc"}
     assert marks == {**named, "gd": "c", "diana": "c", "5gcs-cc": ""}
     assert "take fewer local steps" in columns["5gcs-cc"].reason
 

@@ -20,6 +20,7 @@ class Accelerated(Theorem):
 
     method = AGD
     title = "accelerated gradient descent, classical"
+    rocq = "AGD.accuracy"
 
     def conditions(self, m: AGD, setting: Setting) -> tuple[Condition, ...]:
         return (

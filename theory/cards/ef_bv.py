@@ -21,7 +21,7 @@ def _conditions(m: EFBV, setting: Setting) -> tuple[Condition, ...]:
         Condition("0 < nu", 0.0, m.nu, strict=True),
         Condition("nu <= 1", m.nu, 1.0),
         Condition("r < 1", r, 1.0, strict=True),
-        Condition("r_av = 0 if r = 0", 0.0 if r else r_av, 0.0),
+        Condition("r_av = 0 if r = 0", if_zero(r, r_av), 0.0),
         Condition("0 < gamma", 0.0, m.gamma, strict=True),
         Condition(
             "gamma <= 1/(L_f + L_tilde sqrt(r_av)/(q - sqrt(r)))",
@@ -42,13 +42,12 @@ class _Errors:
     ) -> Terms:
         r, r_av = _left(m, setting)
         b, gradients = m.gamma / (1 + r), problem.grad(s.x)
-        apart = 0.0
-        if 0 < r < 1:
-            apart = b * r_av / (math.sqrt(r) * (_root(r) - math.sqrt(r))) / setting.n
+        inside = Condition("0 < r < 1", 0.0, r * (1 - r), strict=True)
+        apart = inside.then(lambda: b * r_av / (math.sqrt(r) * (_root(r) - math.sqrt(r))), 0.0)
         return (
             Gap(1.0, s.x),
             Squares(b, s.g - mean(gradients)),
-            Squares(apart, s.h - gradients),
+            Squares(apart / setting.n, s.h - gradients),
         )
 
 
@@ -76,6 +75,7 @@ class _BiasAndVariance(_Errors, Theorem):
 
     method = EFBV
     title = "EF-BV, Polyak-Lojasiewicz"
+    rocq = "EFBV.accuracy"
 
     def conditions(self, m: EFBV, setting: Setting) -> tuple[Condition, ...]:
         return _conditions(m, setting)
@@ -95,6 +95,7 @@ class _BiasAndVarianceNonconvex(_Errors, Theorem):
 
     method = EFBV
     title = "EF-BV, nonconvex"
+    rocq = "EFBV.nonconvex_accuracy"
     measure = "squared_gradient"
 
     def conditions(self, m: EFBV, setting: Setting) -> tuple[Condition, ...]:
@@ -113,6 +114,11 @@ def _left(m: EFBV, setting: ClassConstants) -> tuple[float, float]:
     )
 
 
+def if_zero(r: float, r_av: float) -> float:
+    """Return r_av where r is 0, and 0 elsewhere."""
+    return 0.0 if r else r_av
+
+
 def _root(r: float) -> float:
     """Return q = sqrt((1 + r)/2)."""
     return math.sqrt((1 + r) / 2)
@@ -121,10 +127,12 @@ def _root(r: float) -> float:
 def _largest_step(m: EFBV, setting: Setting) -> float:
     """Return 1/(L_f + L_tilde sqrt(r_av)/(q - sqrt(r))), q = sqrt((1 + r)/2)."""
     r, r_av = _left(m, setting)
-    if r >= 1:
-        return 0.0
-    lost = math.sqrt(r_av) / (_root(r) - math.sqrt(r))
-    return 1 / (setting.constants.L_f + setting.constants.L_tilde * lost)
+
+    def largest() -> float:
+        lost = math.sqrt(r_av) / (_root(r) - math.sqrt(r))
+        return 1 / (setting.constants.L_f + setting.constants.L_tilde * lost)
+
+    return Condition("r < 1", r, 1.0, strict=True).then(largest, 0.0)
 
 
 def _published(setting: Setting) -> EFBV:

@@ -29,6 +29,7 @@ class ReferencePoint(Theorem):
 
     method = LSVRG
     title = "L-SVRG"
+    rocq = "LSVRG.accuracy"
     published = False
     noise_at_solution = True
 

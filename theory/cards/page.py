@@ -25,6 +25,7 @@ class _SampledDifferences(Theorem):
 
     method = PAGE
     title = "PAGE, nonconvex"
+    rocq = "PAGE.accuracy"
     measure = "squared_gradient"
 
     def conditions(self, m: PAGE, setting: Setting) -> tuple[Condition, ...]:
@@ -54,10 +55,12 @@ class _SampledDifferences(Theorem):
 
 def _largest_step(p: float, setting: Setting) -> float:
     """Return 1/(L_f + difference sqrt((1 - p)/(p n)))."""
-    if not p > 0:
-        return 0.0
-    reduced = math.sqrt(max(0.0, (1 - p) / (p * setting.n)))
-    return 1 / (setting.constants.L_f + setting.difference * reduced)
+
+    def largest() -> float:
+        reduced = math.sqrt(max(0.0, (1 - p) / (p * setting.n)))
+        return 1 / (setting.constants.L_f + setting.difference * reduced)
+
+    return Condition("0 < p", 0.0, p, strict=True).then(largest, 0.0)
 
 
 def _nonconvex(setting: Setting, p: float = 0.1) -> PAGE:

@@ -28,6 +28,7 @@ class BoundedVariance(_Distance):
     """
 
     title = "SGD, strongly convex, bounded variance"
+    rocq = "SGD.T_rounds"
     published = False
 
     def conditions(self, m: SGD, setting: Setting) -> tuple[Condition, ...]:
@@ -55,6 +56,7 @@ class ExpectedSmoothness(_Distance):
     """
 
     title = "SGD, expected smoothness"
+    rocq = "SGD.expected_T_rounds"
     noise_at_solution = True
 
     def conditions(self, m: SGD, setting: Setting) -> tuple[Condition, ...]:
@@ -81,6 +83,7 @@ class _StochasticGradientDescent(Theorem):
 
     method = SGD
     title = "SGD, nonconvex"
+    rocq = "SGD.nonconvex_mean"
     measure = "squared_gradient"
 
     def conditions(self, m: SGD, setting: Setting) -> tuple[Condition, ...]:
@@ -110,6 +113,7 @@ class _StochasticApproachConvex(Theorem):
 
     method = SGD
     title = "SGD, convex"
+    rocq = "SGD.convex_T_rounds"
     measure = "gap"
 
     def conditions(self, m: SGD, setting: Setting) -> tuple[Condition, ...]:

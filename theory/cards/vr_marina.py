@@ -24,17 +24,19 @@ class _CompressedSampledDifferences(Theorem):
 
     method = VRMARINA
     title = "VR-MARINA, nonconvex"
+    rocq = "VRMARINA.accuracy"
     measure = "squared_gradient"
 
     def conditions(self, m: VRMARINA, setting: Setting) -> tuple[Condition, ...]:
+        some = Condition("0 < p", 0.0, m.p, strict=True)
         return (
-            Condition("0 < p", 0.0, m.p, strict=True),
+            some,
             Condition("p <= 1", m.p, 1.0),
             Condition("0 < gamma", 0.0, m.gamma, strict=True),
             Condition(
                 "gamma <= 1/(L_f + sqrt(s (1 - p)/p))",
                 m.gamma,
-                _largest_step(m.p, setting) if m.p > 0 else 0.0,
+                some.then(lambda: _largest_step(m.p, setting), 0.0),
             ),
         )
 

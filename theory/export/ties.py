@@ -32,8 +32,9 @@ NUMBER, VECTOR, VECTORS = range(3)
 CONTEXT = """\
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1)."""
 """The symbols of all definitions; a definition takes those that it uses."""
 
@@ -123,6 +124,7 @@ def _on_terms() -> Iterator[None]:
         "mean": lambda x: Term(f"vmean n {x.whole}", VECTOR, APPLIED),
         "copies": lambda x, _: Term(x.text, VECTORS, x.binding),
         "where": lambda mask, yes, no: yes if mask else no,
+        "if_zero": lambda x, y: Term(f"(if Req_EM_T {x.at(ATOM)} 0 then {y.at(SUM)} else 0)"),
     }
     with ExitStack() as stack:
         for name, module in list(sys.modules.items()):
@@ -138,8 +140,12 @@ class _Functions:
     n = Term("INR n", NUMBER, APPLIED)
     x_star, grad_star = Term("xs", VECTOR), Term("grad i xs", VECTORS, APPLIED)
 
-    def grad(self, x: Term) -> Term:
-        return Term(f"grad i {x.at(ATOM)}", VECTORS, APPLIED)
+    def grad(self, x: Term, active: Any = True, sample: Any = None) -> Term:
+        name = "grad" if sample is None else f"xi{sample or ''}"
+        return Term(f"{name} i {x.at(ATOM)}", VECTORS, APPLIED)
+
+    def sample(self, number: int) -> int:
+        return number
 
     def grad_g(self, x: Term) -> Term:
         return Term(f"grad_g {x.at(ATOM)}", x.kind, APPLIED)
@@ -174,7 +180,8 @@ class _Messages:
         """Return the distribution of a state after this communication."""
         arrays = " ".join(getattr(state, one.name).whole for one in fields(state))
         made = f"State {arrays} ({before}{self.bits})"
-        return f"dmap (fun m => {made}) (C {self.message})" if self.message else f"ret ({made})"
+        law = f"dmap (fun m => {made}) (C {self.message})" if self.message else f"ret ({made})"
+        return f"bind G (fun xi => {law})" if "xi i" in law else law
 
 
 def _tossed(p: Term, heads: str, tails: str) -> str:
@@ -188,8 +195,10 @@ def _definitions(theorem: Theorem, method: Any, problem: Any) -> Iterator[tuple[
     constants = {name: Term(f"{name}_C" if name in own else name) for name in names}
     others = SimpleNamespace(L_f=Term("L_f"), L_tilde=Term("L_tilde"), ridge=Term("ridge"))
     setting: Any = SimpleNamespace(
-        n=problem.n, shared_minimiser=True, constants=others, **constants
-    )
+        n=problem.n, shared_minimiser=True, constants=others, expected=Term("A"),
+        difference=Term("difference"), **constants,
+        bias_and_variance=(Term("eta"), Term("omega"), Term("omega_av")),
+    )  # fmt: skip
 
     channel = _Messages()
     start = method.start(Term("x0", VECTOR), problem, channel)
@@ -205,6 +214,8 @@ def _definitions(theorem: Theorem, method: Any, problem: Any) -> Iterator[tuple[
     yield "card_conditions", "Prop", " /\\\n  ".join(sides)
     promised = "rate" if theorem.measure == "potential" else "descent"
     yield f"card_{promised}", "R", _term(getattr(theorem, promised)(method, setting)).text
+    if method.needs.samples:
+        yield "card_noise", "R", _term(theorem.noise(method, setting)).text
     terms = theorem.lyapunov(method, s, method.fixed_point(problem), setting, problem)
     yield "card_Psi (s : @state V)", "R", " + ".join(map(_part, terms))
 

@@ -3,7 +3,7 @@ From Certibit Require proofs.
 From Certibit.relaxed Require clipped.
 From Certibit Require Import Functions Smooth Compressors RandK Feedback Examples NonconvexExamples.
 From Certibit.methods Require GD DASHA DIANA DIANANonconvex LoCoDL LoCoDLPlain EF EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
-  DIANAVersionA.
+  DIANAVersionA SGD PAGE LSVRG VRMARINA AGD EFBV.
 Print Assumptions cocoercive.
 Print Assumptions strongly_convex_class.
 Print Assumptions independent_messages.
@@ -30,6 +30,16 @@ Print Assumptions DASHA.accuracy.
 Print Assumptions DASHA.PL_accuracy.
 Print Assumptions CompressedGD.accuracy.
 Print Assumptions DIANAVersionA.a_accuracy.
+Print Assumptions SGD.T_rounds.
+Print Assumptions SGD.expected_T_rounds.
+Print Assumptions SGD.nonconvex_mean.
+Print Assumptions SGD.convex_T_rounds.
+Print Assumptions PAGE.accuracy.
+Print Assumptions LSVRG.accuracy.
+Print Assumptions VRMARINA.accuracy.
+Print Assumptions AGD.accuracy.
+Print Assumptions EFBV.accuracy.
+Print Assumptions EFBV.nonconvex_accuracy.
 Print Assumptions DIANA_rand_k.
 Print Assumptions LoCoDL_rand_k.
 Print Assumptions MARINA_quadratics.

@@ -1,14 +1,15 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL LoCoDLPlain MARINA Scaffnew.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
 Import Certibit.methods.LoCoDL.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -38,8 +39,9 @@ Module LoCoDL_Section31.
 Import Certibit.methods.LoCoDLPlain.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -71,8 +73,9 @@ Module DIANA_VersionA.
 Import Certibit.methods.DIANAVersionA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -95,8 +98,9 @@ Module DIANA_VersionB.
 Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -119,8 +123,9 @@ Module DIANA_CoupledShifts.
 Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   2 * gamma * mu * L / (mu + L) < alpha /\
@@ -144,8 +149,9 @@ Module DIANA_SmoothShifts.
 Import Certibit.methods.DIANANonconvex.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -169,8 +175,9 @@ Module DIANA_ConvexShifts.
 Import Certibit.methods.DIANA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -193,8 +200,9 @@ Module Scaffnew_Original.
 Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -221,8 +229,9 @@ Module Scaffnew_Sharper.
 Import Certibit.methods.Scaffnew.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -249,8 +258,9 @@ Module EF21_ErrorFeedback.
 Import Certibit.methods.EF21.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -273,8 +283,9 @@ Module EF21_TightErrorFeedback.
 Import Certibit.methods.EF21Tight.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -297,8 +308,9 @@ Module EF21_ErrorFeedbackNonconvex.
 Import Certibit.methods.EF21Nonconvex.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -315,13 +327,72 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End EF21_ErrorFeedbackNonconvex.
 
+(* EF-BV, Polyak-Lojasiewicz: accuracy of EFBV.v *)
+Module EFBV_BiasAndVariance.
+Import Certibit.methods.EFBV.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < lambda_ /\
+  lambda_ <= 1 /\
+  0 < nu /\
+  nu <= 1 /\
+  (1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega < 1 /\
+  (if Req_EM_T ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) 0 then (1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av else 0) <= 0 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * (sqrt ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)))).
+Definition card_rate : R :=
+  Rmax (1 - gamma * mu) ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * sq (g s -v vmean n (fun i => grad i (x s))) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) * (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega))) / INR n * sum n (fun i => sq (h s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => lambda_ *v (m i)) (lambda_ *v (vmean n (fun i => m i))) (nu *v (vmean n (fun i => m i))) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g s)) (fun i => h s i +v lambda_ *v (m i)) (h_mean s +v lambda_ *v (vmean n (fun i => m i))) (h_mean s +v nu *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g s)) -v h s i)).
+End Card.
+End EFBV_BiasAndVariance.
+
+(* EF-BV, nonconvex: nonconvex_accuracy of EFBV.v *)
+Module EFBV_BiasAndVarianceNonconvex.
+Import Certibit.methods.EFBV.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < lambda_ /\
+  lambda_ <= 1 /\
+  0 < nu /\
+  nu <= 1 /\
+  (1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega < 1 /\
+  (if Req_EM_T ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) 0 then (1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av else 0) <= 0 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * (sqrt ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * sq (g s -v vmean n (fun i => grad i (x s))) + gamma / (1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) * ((1 - nu + nu * eta) ^ 2 + nu ^ 2 * omega_av) / (sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega) * (sqrt ((1 + ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega)) / 2) - sqrt ((1 - lambda_ + lambda_ * eta) ^ 2 + lambda_ ^ 2 * omega))) / INR n * sum n (fun i => sq (h s i -v grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => lambda_ *v (m i)) (lambda_ *v (vmean n (fun i => m i))) (nu *v (vmean n (fun i => m i))) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (g s)) (fun i => h s i +v lambda_ *v (m i)) (h_mean s +v lambda_ *v (vmean n (fun i => m i))) (h_mean s +v nu *v (vmean n (fun i => m i))) (sent s + b)) (C (fun i => grad i (x s -v gamma *v (g s)) -v h s i)).
+End Card.
+End EFBV_BiasAndVarianceNonconvex.
+
 (* MARINA, Polyak-Lojasiewicz: PL_accuracy of MARINA.v *)
 Module MARINA_GradientDifferences.
 Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -345,8 +416,9 @@ Module MARINA_GradientDifferencesNonconvex.
 Import Certibit.methods.MARINA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -369,8 +441,9 @@ Module DASHA_CorrectedDifferences.
 Import Certibit.methods.DASHA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -394,8 +467,9 @@ Module DASHA_CorrectedDifferencesNonconvex.
 Import Certibit.methods.DASHA.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -414,13 +488,39 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End DASHA_CorrectedDifferencesNonconvex.
 
+(* accelerated gradient descent, classical: accuracy of AGD.v *)
+Module AGD_Accelerated.
+Import Certibit.methods.AGD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / L_f /\
+  0 < q /\
+  q <= sqrt (gamma * mu).
+Definition card_rate : R :=
+  1 - q.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + q ^ 2 / (2 * gamma) * sq (y s +v / q *v (y s -v x s) -v xs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  ret (State (y s -v gamma *v (vmean n (fun i => grad i (y s)))) (y s -v gamma *v (vmean n (fun i => grad i (y s))) +v ((1 - q) / (1 + q)) *v (y s -v gamma *v (vmean n (fun i => grad i (y s))) -v x s)) (sent s + b_full)).
+End Card.
+End AGD_Accelerated.
+
 (* gradient descent, classical: accuracy of GD.v *)
 Module GD_GradientDescent.
 Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -441,8 +541,9 @@ Module GD_GradientDescentNonconvex.
 Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -463,8 +564,9 @@ Module GD_ApproachConvex.
 Import Certibit.methods.GD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -480,13 +582,195 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End GD_ApproachConvex.
 
+(* SGD, strongly convex, bounded variance: T_rounds of SGD.v *)
+Module SGD_BoundedVariance.
+Import Certibit.methods.SGD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  (L_f + mu) * gamma <= 2.
+Definition card_rate : R :=
+  (1 - gamma * mu) ^ 2.
+Definition card_noise : R :=
+  gamma ^ 2 / INR n.
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind G (fun xi => ret (State (x s -v gamma *v (vmean n (fun i => xi i (x s)))) (sent s + b_full))).
+End Card.
+End SGD_BoundedVariance.
+
+(* SGD, expected smoothness: expected_T_rounds of SGD.v *)
+Module SGD_ExpectedSmoothness.
+Import Certibit.methods.SGD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  2 * (L_f + A / INR n) * gamma <= 1.
+Definition card_rate : R :=
+  1 - gamma * mu.
+Definition card_noise : R :=
+  2 * gamma ^ 2 / INR n.
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind G (fun xi => ret (State (x s -v gamma *v (vmean n (fun i => xi i (x s)))) (sent s + b_full))).
+End Card.
+End SGD_ExpectedSmoothness.
+
+(* SGD, nonconvex: nonconvex_mean of SGD.v *)
+Module SGD_StochasticGradientDescent.
+Import Certibit.methods.SGD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  L_f * gamma < 2.
+Definition card_descent : R :=
+  gamma * (1 - gamma * L_f / 2).
+Definition card_noise : R :=
+  gamma ^ 2 * L_f / (2 * INR n).
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind G (fun xi => ret (State (x s -v gamma *v (vmean n (fun i => xi i (x s)))) (sent s + b_full))).
+End Card.
+End SGD_StochasticGradientDescent.
+
+(* SGD, convex: convex_T_rounds of SGD.v *)
+Module SGD_StochasticApproachConvex.
+Import Certibit.methods.SGD.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma <= 1 / L_f.
+Definition card_descent : R :=
+  2 * gamma.
+Definition card_noise : R :=
+  gamma ^ 2 / INR n.
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind G (fun xi => ret (State (x s -v gamma *v (vmean n (fun i => xi i (x s)))) (sent s + b_full))).
+End Card.
+End SGD_StochasticApproachConvex.
+
+(* PAGE, nonconvex: accuracy of PAGE.v *)
+Module PAGE_SampledDifferences.
+Import Certibit.methods.PAGE.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < p /\
+  p <= 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + difference * sqrt (Rmax 0 ((1 - p) / (p * INR n)))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_noise : R :=
+  0.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (2 * p) * sq (g s -v vmean n (fun i => grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (vmean n (fun i => grad i x0)) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then ret (State (x s -v gamma *v (g s)) (vmean n (fun i => grad i (x s -v gamma *v (g s)))) (sent s + b_full)) else bind G (fun xi => ret (State (x s -v gamma *v (g s)) (g s +v vmean n (fun i => xi i (x s -v gamma *v (g s)) -v xi i (x s))) (sent s + b_full)))).
+End Card.
+End PAGE_SampledDifferences.
+
+(* VR-MARINA, nonconvex: accuracy of VRMARINA.v *)
+Module VRMARINA_CompressedSampledDifferences.
+Import Certibit.methods.VRMARINA.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < p /\
+  p <= 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + sqrt (Rmax 0 ((omega_av * L_tilde ^ 2 + (omega_av + 1 / INR n) * difference ^ 2) * (1 - p) / p))).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_noise : R :=
+  0.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + gamma / (2 * p) * sq (g s -v vmean n (fun i => grad i (x s))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (vmean n (fun i => grad i x0)) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then ret (State (x s -v gamma *v (g s)) (vmean n (fun i => grad i (x s -v gamma *v (g s)))) (sent s + b_full)) else bind G (fun xi => dmap (fun m => State (x s -v gamma *v (g s)) (g s +v vmean n (fun i => m i)) (sent s + b)) (C (fun i => xi i (x s -v gamma *v (g s)) -v xi i (x s))))).
+End Card.
+End VRMARINA_CompressedSampledDifferences.
+
+(* L-SVRG: accuracy of LSVRG.v *)
+Module LSVRG_ReferencePoint.
+Import Certibit.methods.LSVRG.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < p /\
+  p <= 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + 6 * A / INR n).
+Definition card_rate : R :=
+  Rmax (1 - gamma * mu) (1 - p / 2).
+Definition card_noise : R :=
+  0.
+Definition card_Psi (s : @state V) : R :=
+  1 * sq (x s -v xs) + Rmax (8 * (A / INR n) * gamma ^ 2) (2 * gamma * (1 - gamma * (L + 2 * (A / INR n)))) / p * (fmean n f (w s) - fs).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 x0 (vmean n (fun i => grad i x0)) (0 + b_full)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then bind G (fun xi => ret (State (x s -v gamma *v (vmean n (fun i => xi i (x s) -v xi i (w s)) +v gradient s)) (x s) (vmean n (fun i => grad i (x s))) (sent s + b_full + b_full))) else bind G (fun xi => ret (State (x s -v gamma *v (vmean n (fun i => xi i (x s) -v xi i (w s)) +v gradient s)) (w s) (gradient s) (sent s + b_full)))).
+End Card.
+End LSVRG_ReferencePoint.
+
 (* EF, every f_i strongly convex, one minimiser: accuracy of EF.v *)
 Module EF_Feedback.
 Import Certibit.methods.EF.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 <= 0 /\
@@ -510,8 +794,9 @@ Module CompressedGD_InexactGradients.
 Import Certibit.methods.CompressedGD.
 Section Card.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha alpha_C gamma chi rho p a ridge : R)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   INR n <= 1 /\

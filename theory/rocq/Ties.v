@@ -1,11 +1,11 @@
 (* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
 From Certibit Require Import Functions Compressors Rounds Cards.
-From Certibit.methods Require CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight GD LoCoDL LoCoDLPlain MARINA Scaffnew.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
 
 Section Ties.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
-  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (b b_full : R)
-  (mu L L_f L_tilde omega omega_av omega_C alpha gamma chi rho p a ridge : R) (coin_p : 0 <= p <= 1).
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha gamma chi rho p q a ridge eta lambda_ nu : R) (coin_p : 0 <= p <= 1).
 
 (* Gradient descent. *)
 Goal GD_GradientDescent.card_conditions L_f gamma = GD.conditions L_f gamma. reflexivity. Qed.
@@ -28,6 +28,103 @@ Goal forall s, GD_ApproachConvex.card_Psi xs s = GD.Psi xs s.
 Proof. intros; apply Rmult_1_l. Qed.
 Goal forall x0 : V, GD_ApproachConvex.code_start x0 = ret (GD.start x0). reflexivity. Qed.
 Goal forall s, GD_ApproachConvex.code_step n grad b gamma s = GD.step n grad b gamma s. reflexivity. Qed.
+
+(* Stochastic gradient descent; the noise is that of its theorems, beside sigma^2. *)
+Goal SGD_BoundedVariance.card_conditions mu L_f gamma = SGD.conditions mu L_f gamma. reflexivity. Qed.
+Goal SGD_BoundedVariance.card_rate mu gamma = SGD.rate mu gamma. reflexivity. Qed.
+Goal SGD_BoundedVariance.card_noise n gamma = gamma ^ 2 / INR n. reflexivity. Qed.
+Goal forall s, SGD_BoundedVariance.card_Psi xs s = SGD.Psi xs s.
+Proof. intros; apply Rmult_1_l. Qed.
+Goal forall x0 : V, SGD_BoundedVariance.code_start x0 = ret (SGD.start x0). reflexivity. Qed.
+Goal forall s, SGD_BoundedVariance.code_step n G b_full gamma s = SGD.step n b_full gamma G s. reflexivity. Qed.
+
+Goal SGD_ExpectedSmoothness.card_conditions n L_f A gamma = SGD.expected_conditions n L_f A gamma. reflexivity. Qed.
+Goal SGD_ExpectedSmoothness.card_rate mu gamma = SGD.expected_rate mu gamma. reflexivity. Qed.
+Goal SGD_ExpectedSmoothness.card_noise n gamma = 2 * gamma ^ 2 / INR n. reflexivity. Qed.
+Goal forall s, SGD_ExpectedSmoothness.card_Psi xs s = SGD.Psi xs s.
+Proof. intros; apply Rmult_1_l. Qed.
+Goal forall x0 : V, SGD_ExpectedSmoothness.code_start x0 = ret (SGD.start x0). reflexivity. Qed.
+Goal forall s, SGD_ExpectedSmoothness.code_step n G b_full gamma s = SGD.step n b_full gamma G s. reflexivity. Qed.
+
+Goal SGD_StochasticGradientDescent.card_conditions L_f gamma = SGD.nonconvex_conditions L_f gamma. reflexivity. Qed.
+Goal SGD_StochasticGradientDescent.card_descent L_f gamma = gamma * (1 - gamma * L_f / 2). reflexivity. Qed.
+Goal SGD_StochasticGradientDescent.card_noise n L_f gamma = gamma ^ 2 * L_f / (2 * INR n). reflexivity. Qed.
+Goal forall s, SGD_StochasticGradientDescent.card_Psi n f fs s = SGD.gap n f fs s.
+Proof. intros; apply Rmult_1_l. Qed.
+Goal forall x0 : V, SGD_StochasticGradientDescent.code_start x0 = ret (SGD.start x0). reflexivity. Qed.
+Goal forall s, SGD_StochasticGradientDescent.code_step n G b_full gamma s = SGD.step n b_full gamma G s. reflexivity. Qed.
+
+Goal SGD_StochasticApproachConvex.card_conditions L_f gamma = GD.convex_conditions L_f gamma. reflexivity. Qed.
+Goal SGD_StochasticApproachConvex.card_descent gamma = 2 * gamma. reflexivity. Qed.
+Goal SGD_StochasticApproachConvex.card_noise n gamma = gamma ^ 2 / INR n. reflexivity. Qed.
+Goal forall s, SGD_StochasticApproachConvex.card_Psi xs s = SGD.Psi xs s.
+Proof. intros; apply Rmult_1_l. Qed.
+Goal forall x0 : V, SGD_StochasticApproachConvex.code_start x0 = ret (SGD.start x0). reflexivity. Qed.
+Goal forall s, SGD_StochasticApproachConvex.code_step n G b_full gamma s = SGD.step n b_full gamma G s. reflexivity. Qed.
+
+(* PAGE and L-SVRG. *)
+Goal PAGE_SampledDifferences.card_conditions n L_f difference gamma p = PAGE.conditions n L_f difference gamma p. reflexivity. Qed.
+Goal PAGE_SampledDifferences.card_descent gamma = PAGE.descent gamma. reflexivity. Qed.
+Goal PAGE_SampledDifferences.card_noise = 0. reflexivity. Qed.
+Goal forall s, PAGE_SampledDifferences.card_Psi n f grad fs gamma p s = PAGE.Psi n f grad fs gamma p s.
+Proof. intros; unfold PAGE_SampledDifferences.card_Psi, PAGE.Psi, gmean; ring. Qed.
+Goal forall x0 : V, PAGE_SampledDifferences.code_start n grad b_full x0 = ret (PAGE.start n grad b_full x0). reflexivity. Qed.
+Goal forall s, PAGE_SampledDifferences.code_step n grad G b_full gamma p coin_p s = PAGE.step n grad b_full gamma p coin_p G s.
+reflexivity. Qed.
+
+Goal LSVRG_ReferencePoint.card_conditions n L_f A gamma p = LSVRG.conditions n L_f A gamma p. reflexivity. Qed.
+Goal LSVRG_ReferencePoint.card_rate mu gamma p = LSVRG.rate mu gamma p. reflexivity. Qed.
+Goal LSVRG_ReferencePoint.card_noise = 0. reflexivity. Qed.
+Goal forall s, LSVRG_ReferencePoint.card_Psi n f xs fs L A gamma p s = LSVRG.Psi n f xs fs L A gamma p s.
+Proof. intros; unfold LSVRG_ReferencePoint.card_Psi, LSVRG.Psi, LSVRG.weight; ring. Qed.
+Goal forall x0 : V, LSVRG_ReferencePoint.code_start n grad b_full x0 = ret (LSVRG.start n grad b_full x0). reflexivity. Qed.
+Goal forall s, LSVRG_ReferencePoint.code_step n grad G b_full gamma p coin_p s = LSVRG.step n grad b_full gamma p coin_p G s.
+reflexivity. Qed.
+
+(* VR-MARINA. *)
+Goal VRMARINA_CompressedSampledDifferences.card_conditions n L_f L_tilde difference omega_av gamma p =
+  VRMARINA.conditions n L_f L_tilde difference omega_av gamma p. reflexivity. Qed.
+Goal VRMARINA_CompressedSampledDifferences.card_descent gamma = VRMARINA.descent gamma. reflexivity. Qed.
+Goal VRMARINA_CompressedSampledDifferences.card_noise = 0. reflexivity. Qed.
+Goal forall s, VRMARINA_CompressedSampledDifferences.card_Psi n f grad fs gamma p s = VRMARINA.Psi n f grad fs gamma p s.
+Proof. intros; unfold VRMARINA_CompressedSampledDifferences.card_Psi, VRMARINA.Psi, gmean; ring. Qed.
+Goal forall x0 : V, VRMARINA_CompressedSampledDifferences.code_start n grad b_full x0 = ret (VRMARINA.start n grad b_full x0).
+reflexivity. Qed.
+Goal forall s, VRMARINA_CompressedSampledDifferences.code_step n grad C G b b_full gamma p coin_p s =
+  VRMARINA.step n grad C b_full b gamma p coin_p G s. reflexivity. Qed.
+
+(* Accelerated gradient descent. *)
+Goal AGD_Accelerated.card_conditions mu L_f gamma q = AGD.conditions mu L_f gamma q. reflexivity. Qed.
+Goal AGD_Accelerated.card_rate q = AGD.rate q. reflexivity. Qed.
+Goal forall s, AGD_Accelerated.card_Psi n f xs fs gamma q s = AGD.Psi n f xs fs gamma q s.
+Proof. intros; unfold AGD_Accelerated.card_Psi, AGD.Psi, AGD.z; ring. Qed.
+Goal forall x0 : V, AGD_Accelerated.code_start x0 = ret (AGD.start x0). reflexivity. Qed.
+Goal forall s, AGD_Accelerated.code_step n grad b_full gamma q s = AGD.step n grad b_full gamma q s. reflexivity. Qed.
+
+(* EF-BV. *)
+Goal EFBV_BiasAndVariance.card_conditions L_f L_tilde omega omega_av gamma eta lambda_ nu =
+  EFBV.conditions L_f L_tilde eta omega omega_av gamma lambda_ nu. reflexivity. Qed.
+Goal EFBV_BiasAndVariance.card_rate mu omega gamma eta lambda_ = EFBV.rate mu eta omega gamma lambda_. reflexivity. Qed.
+Goal forall s, EFBV_BiasAndVariance.card_Psi n f grad fs omega omega_av gamma eta lambda_ nu s =
+  EFBV.Psi n f grad fs eta omega omega_av gamma lambda_ nu s.
+Proof.
+  intros; unfold EFBV_BiasAndVariance.card_Psi, EFBV.Psi, EFBV.errors, EFBV.shifts, EFBV.apart, EFBV.weight, EFBV.left,
+    EFBV.root, gmean, Rdiv. ring.
+Qed.
+Goal forall x0 : V, EFBV_BiasAndVariance.code_start n grad C b lambda_ nu x0 = EFBV.start n grad C b lambda_ nu x0.
+reflexivity. Qed.
+Goal forall s, EFBV_BiasAndVariance.code_step n grad C b gamma lambda_ nu s = EFBV.step n grad C b gamma lambda_ nu s.
+reflexivity. Qed.
+
+Goal EFBV_BiasAndVarianceNonconvex.card_conditions L_f L_tilde omega omega_av gamma eta lambda_ nu =
+  EFBV.conditions L_f L_tilde eta omega omega_av gamma lambda_ nu. reflexivity. Qed.
+Goal EFBV_BiasAndVarianceNonconvex.card_descent gamma = EFBV.descent gamma. reflexivity. Qed.
+Goal forall s, EFBV_BiasAndVarianceNonconvex.card_Psi n f grad fs omega omega_av gamma eta lambda_ nu s =
+  EFBV_BiasAndVariance.card_Psi n f grad fs omega omega_av gamma eta lambda_ nu s. reflexivity. Qed.
+Goal forall x0 : V, EFBV_BiasAndVarianceNonconvex.code_start n grad C b lambda_ nu x0 =
+  EFBV.start n grad C b lambda_ nu x0. reflexivity. Qed.
+Goal forall s, EFBV_BiasAndVarianceNonconvex.code_step n grad C b gamma lambda_ nu s =
+  EFBV.step n grad C b gamma lambda_ nu s. reflexivity. Qed.
 
 (* Compressed gradient descent. *)
 Goal CompressedGD_InexactGradients.card_conditions n mu L alpha gamma <-> CompressedGD.conditions n mu L alpha gamma.
@@ -71,9 +168,9 @@ Proof.
   set (r := 2 * gamma * mu * L / (mu + L)) in *.
   assert (H : 0 < 1 - r / alpha).
   { replace (1 - r / alpha) with ((alpha - r) / alpha) by (field; lra). apply Rdiv_lt_0_compat; lra. }
-  pose proof (sqrt_lt_R0 _ H) as Hq. set (q := sqrt _) in *. clearbody q r.
+  pose proof (sqrt_lt_R0 _ H) as Hq. set (t := sqrt _) in *. clearbody t r.
   replace ((1 - r / alpha) * alpha) with (alpha - r) by (field; lra).
-  replace (/ (1 / q)) with q by (field; lra). unfold Rdiv; ring.
+  replace (/ (1 / t)) with t by (field; lra). unfold Rdiv; ring.
 Qed.
 Goal forall x0 : V, DIANA_CoupledShifts.code_start x0 = ret (DIANA.start x0). reflexivity. Qed.
 Goal forall s, DIANA_CoupledShifts.code_step n grad C b alpha gamma s = DIANA.step n grad C b gamma alpha s. reflexivity. Qed.

@@ -99,6 +99,19 @@ PLANTED = [
     ("methods/MARINA.v", "potential (gamma / (2 * p))", "potential (gamma / (3 * p))"),
     ("methods/EF21.v", "theta alpha / (2 * mu)", "2 * theta alpha / mu"),
     ("methods/Scaffnew.v", "(1 - p ^ 2).", "(1 - p)."),
+    ("Samples.v", "/ INR n * mean_variance x.", "mean_variance x."),
+    ("methods/SGD.v", "(L_f + mu) * gamma <= 2.", "(L_f + mu) * gamma <= 3."),
+    ("methods/SGD.v", "2 * (L_f + A / INR n) * gamma <= 1", "(L_f + A / INR n) * gamma <= 1"),
+    ("methods/PAGE.v", "gamma / (2 * p) * sq", "gamma / (3 * p) * sq"),
+    ("methods/LSVRG.v", "6 * A / INR n", "5 * A / INR n"),
+    ("methods/VRMARINA.v", "(omega_av + 1 / INR n)", "omega_av"),
+    (
+        "methods/AGD.v",
+        "Definition rate (q : R) : R := 1 - q",
+        "Definition rate (q : R) : R := 1 - 2 * q",
+    ),
+    ("methods/EFBV.v", "lambda_ ^ 2 * omega.", "lambda_ ^ 3 * omega."),
+    ("methods/EFBV.v", "((1 + left lambda_ eta omega) / 2)", "(left lambda_ eta omega)"),
 ]
 """File, text and what stands in its place: no statement with this error has the proof."""
 
@@ -151,6 +164,7 @@ UNTIED = [
     "diana card: e / 50",
     "ef card: e / 50",
     "ef card: e' / 50",
+    "page card: p twice",
 ]
 """Planted faults of broadcasts, of noise and of theorems that are not in Rocq."""
 
@@ -176,6 +190,9 @@ REFUSED = [
     "locodl theorem: weight of y without n",
     "scaffnew: control variates without p",
     "compressed-gd theorem: 4 times as fast",
+    "sgd card: A/50 in the condition",
+    "page, samples: change of half the length",
+    "l-svrg, samples: two samples",
 ]
 
 
