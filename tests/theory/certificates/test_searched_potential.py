@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from small_methods import Memory, Psi
 
 from certibit import DIANA, EF21, GD, METHODS, GradSkip, LoCoDL, Refusal, Scaffnew, Squares, certify
@@ -11,7 +12,6 @@ from certibit.solvers.authoring import Method, Needs, copies, mean
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates import certify as module
 from certibit.theory.certificates.certify import best_decrease, proved_factor, searched_potential
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import ClientClass, FunctionClass
@@ -28,9 +28,7 @@ class MyDIANA(DIANA):
 
 def without_theorem(n, kappa):
     """Return DIANA, the same as a user's own without a card, and the setting."""
-    card = METHODS["diana"]
-    where = class_setting(card.method, n, kappa, 3.0, None, 1)
-    method = card.at(where)
+    method, where = by_rule("diana", n, kappa, 3.0)
     own = MyDIANA(**vars(method))
     assert not card_of(own).about("potential")
     return method, own, where
@@ -49,9 +47,8 @@ def test_the_search_is_as_good_as_the_published_potential(n, kappa):
 @pytest.mark.parametrize("name", ["fedcomgate", "diana"])
 def test_a_search_of_steps_takes_for_proved_what_is_proved(name):
     """Their forms subtract f - f*, so that no bound of a variance may take the place of a noise."""
-    card = METHODS[name]
-    where = class_setting(card.method, 3, 20.0, 4.0, None, 1)
-    method, functions = card.at(where), FunctionClass.of(where)
+    method, where = by_rule(name, 3, 20.0, 4.0)
+    functions = FunctionClass.of(where)
     psi = searched_potential(method, functions)
     assert psi.values < 0
     proved = proved_factor(method, functions, psi).decrease
@@ -79,9 +76,7 @@ class MyScaffnew(Scaffnew):
     ids=["locodl", "scaffnew"],
 )
 def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
-    card = METHODS[published]
-    where = class_setting(card.method, *setting, None, 1)
-    method = card.at(where)
+    method, where = by_rule(published, *setting)
     found = certify(own(**vars(method)), where)
     assert least * certify(method, where).decrease < found.decrease < most
     assert found.verify()
@@ -102,13 +97,11 @@ def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
 )
 def test_forms_without_function_values_are_searched_for_masks(name, n, kappa, least):
     """Where entries are shared by a few, the next model depends on who they are."""
-    card = METHODS[name]
-    where = class_setting(card.method, n, kappa, None, None, 1)
-    method = card.at(where)
+    method, where = by_rule(name, n, kappa)
     assert method.s < n
     found = certify(method, where, potential="search")
     assert found.potential.values == 0
-    assert least * (1 - card.theorems[0].rate(method, where)) <= found.decrease
+    assert least * (1 - METHODS[name].theorems[0].rate(method, where)) <= found.decrease
     assert found.verify()
     if n <= 3:  # no potential proves more than what is attained
         functions = FunctionClass.of(where)
@@ -155,7 +148,7 @@ def test_the_reason_of_the_first_start_is_told():
             return type(s)(after.x + 0.01 * abs(s.x - after.x))
 
     with pytest.raises(Refusal, match="the step of sloped is not linear"):
-        certify(Sloped(0.1), class_setting(GD, 2, 10.0, None, None, 1))
+        certify(Sloped(0.1), FunctionClass(2, 1.0, 10.0))
 
 
 def tight_rate(kappa, alpha):
@@ -232,9 +225,7 @@ def test_a_potential_is_printed_as_a_formula():
 
 def test_no_signed_form_is_proved_by_bounds_of_variances():
     """E[Psi+] does not grow with the variance of a noise where Psi has a negative part."""
-    card = METHODS["diana"]
-    where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
-    proof = certify(card.at(where), where, potential="search")
+    proof = certify(*by_rule("diana", 3, 100.0, 4.0), potential="search")
     assert proof.potential.values < 0
     assert proof.free
     assert proof.verify()

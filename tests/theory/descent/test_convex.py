@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from attack import Quadratics, excess_at_start, largest_excess
+from by_rule import by_rule
 from small_methods import Psi
 
 from certibit import (
     AGD,
-    CARDS,
     DASHA,
     DIANA,
     EF21,
@@ -35,7 +35,6 @@ from certibit import (
     certify_steps,
 )
 from certibit.solvers.authoring import mean
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.proofs.proof import rest_text
 from certibit.theory.quadratic_potential import AtModel
 
@@ -131,11 +130,9 @@ def test_certified_constants_and_attacks(method, constants, least):
 )
 def test_the_convex_rule_of_5gcs_cc_has_a_descent(n, omega, cohort, c):
     """Nothing is taken out of the f_i: with mu > 0 the F_i would not be convex."""
-    card = CARDS["5gcs-cc"]
-    where = class_setting(card.method, n, 100.0, omega, None, 1)
-    functions = FunctionClass(n, 0.0, where.L, omega=omega)
-    proof = certify(card.at(where, "convex", cohort=cohort), functions)
-    assert proof.c * where.L == pytest.approx(c, rel=5e-3)
+    method, _ = by_rule("5gcs-cc", n, 100.0, omega, "convex", cohort=cohort)
+    proof = certify(method, FunctionClass(n, 0.0, 100.0, omega=omega))
+    assert proof.c * 100 == pytest.approx(c, rel=5e-3)
 
 
 @pytest.mark.parametrize("method", [SGD, GD])
