@@ -164,7 +164,10 @@ def feedback_run(problem, sent, gamma, rounds):
     alpha = compressor(sent).alpha(problem.d)
     weight = NormalisedFeedback().weight(gamma, alpha)
     slopes, values = [], []
-    for s in world(NormalisedEF21(gamma), problem, compressor(sent)).walk(rounds):
+    walked = list(world(NormalisedEF21(gamma), problem, compressor(sent)).walk(rounds))
+    steps = np.diff([s.x for s in walked], axis=0)
+    np.testing.assert_allclose(np.linalg.norm(steps, axis=2), gamma, rtol=1e-6)
+    for s in walked:
         gradients = problem.grad(s.x)
         slopes.append(lengths(gradients.mean(axis=0, keepdims=True))[0])
         gap = float(np.asarray(problem.gap(s.x)).ravel()[0])

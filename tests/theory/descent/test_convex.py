@@ -4,13 +4,12 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 from attack import Quadratics, excess_at_start, largest_excess
 from by_rule import by_rule
-from small_methods import Psi
+from small_methods import Memory, Psi
 
 from certibit import (
     AGD,
@@ -192,14 +191,6 @@ def test_misfits_are_refused():
 
 
 @dataclass(frozen=True)
-class State:
-    """The model and the gradients there."""
-
-    x: Any
-    h: Any
-
-
-@dataclass(frozen=True)
 class Late(Method):
     """x+ = x - gamma mean h, h+ = grad f(x+) of each or of all, in a unit; K such steps a round."""
 
@@ -214,7 +205,7 @@ class Late(Method):
         return Every(self.K)
 
     def start(self, x, problem, channel):
-        return State(x, self.gradients(x, problem))
+        return Memory(x, self.gradients(x, problem))
 
     def gradients(self, x, problem):
         h = self.unit * problem.grad(x)
@@ -222,7 +213,7 @@ class Late(Method):
 
     def local_step(self, s, problem, channel):
         x = s.x - self.gamma / self.unit * mean(s.h)
-        return State(x, self.gradients(x, problem))
+        return Memory(x, self.gradients(x, problem))
 
     def communicate(self, s, problem, channel):
         return s
