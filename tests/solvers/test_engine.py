@@ -8,7 +8,7 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import recorded_run, simulate, world_of
 
-from certibit import Budget, Constants, Experiment, Quadratic, Record, Setting, compressor
+from certibit import GD, Budget, Constants, Experiment, Quadratic, Record, Setting, compressor
 from certibit.solvers.authoring import Every, Method, Needs, mean
 from certibit.solvers.runs import engine
 from certibit.solvers.runs.engine import _batches
@@ -157,6 +157,12 @@ def test_a_lyapunov_function_is_recorded_only_if_it_is_given(problem, locodl):
     )
     assert given.columns["lyapunov"][0] == locodl.gamma
     assert np.isfinite(given.columns["lyapunov"]).all()
+
+
+def test_divergence_is_recorded_not_raised(problem):
+    trace = simulate(GD(gamma=5.0), problem, seeds=2, budget=Budget(rounds=10_000))
+    assert trace.ending == ("diverged", "diverged")
+    assert not np.isfinite(trace.final("gap")).any()
 
 
 def test_a_diverging_run_does_not_disturb_the_others(problem, locodl):
