@@ -40,8 +40,8 @@ def test_compare_as_json(capsys):
 
 
 def test_compare_models_seconds_on_a_network(capsys):
-    words = ["--uplink", "10kbit", "--latency", "0s", "--downlink", "1Gbit", "--gradient", "0s"]
-    assert main([*COMPARE, *words, "--json"]) == 0
+    network = "up=10kbit,latency=0s,down=1Gbit,gradient=0s"
+    assert main([*COMPARE, "--network", network, "--json"]) == 0
     found = strict(capsys.readouterr().out)
     assert found["network"]["uplink"] == 1e4
     for each in found["contestants"]:

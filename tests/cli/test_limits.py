@@ -29,13 +29,6 @@ def test_a_limit_ends_every_run(capsys, limit):
     assert f"1 of 1 runs ended at the limit of {run['ending']}; the median of f - f* is 0." in told
 
 
-@pytest.mark.parametrize("command", ["run breast-cancer@9 gd", "compare breast-cancer@9 gd"])
-@pytest.mark.parametrize("limit", [*LIMITS, "--seconds"])
-def test_limits_that_are_none_are_refused(capsys, command, limit):
-    assert main([*command.split(), limit, "-1"]) == 2
-    assert capsys.readouterr().err.startswith("certibit: ")
-
-
 def test_runs_that_stagnate_are_told(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("certibit.solvers.runs.budget.PATIENCE", 50)
     method = ["breast-cancer@9", "--kappa", "50", "--seeds", "2", "--until", "1e-9"]

@@ -237,22 +237,6 @@ def python(*arguments, **options):
     )
 
 
-def test_python_m_certibit():
-    done = python("-m", "certibit", "run", "breast-cancer@9", "gd", "natural")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_a_reader_that_has_left_is_no_error():
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [sys.executable, "-m", "certibit", "list"]
-    with os.fdopen(writer) as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_the_first_help_is_light():
     code = """
 import sys

@@ -51,33 +51,26 @@ def test_streams_that_cannot_be_written(name):
 OWN = """
 import os, sys
 from dataclasses import dataclass
-from typing import ClassVar
 
-from certibit import LeastSquares, problem
-from certibit.solvers.authoring import Array, Every, Method, Needs, mean
+from certibit import GD, LeastSquares, Needs, mean, problem
 
 print("at import")
 os.system("echo from another process")
 
 
 @dataclass(frozen=True)
-class State:
-    x: Array
-
-
-@dataclass(frozen=True)
-class Talking(Method):
-    gamma: float
+class Talking(GD):
     name, needs = "talking", Needs(compressor="unbiased")
 
     def start(self, x, problem, channel):
         print("at the start", flush=True)
         sys.__stdout__.write("past the stream that is there")
-        return State(x)
+        return super().start(x, problem, channel)
 
     def communicate(self, s, problem, channel):
         print("in a round")
-        return State(channel.broadcast(s.x - self.gamma * mean(channel.uplink(problem.grad(s.x)))))
+        g = mean(channel.uplink(problem.grad(s.x)))
+        return type(s)(channel.broadcast(s.x - self.gamma * g))
 
 
 METHOD = Talking

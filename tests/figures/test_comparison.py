@@ -21,7 +21,6 @@ from certibit import (
     OutsideTheoremWarning,
     Quadratic,
     Refusal,
-    Store,
     compare,
     compressor,
     problem,
@@ -92,14 +91,6 @@ def test_the_busiest_client_has_a_column_where_it_sends_more():
     for name, factor in {"gd": 1, "scaffold[m=2]": 2, "compressed-scaffnew[s=2]": 1}.items():
         mean, busiest = (unlike.costs(by)[name] for by in ("bits", "busiest bits"))
         assert busiest == pytest.approx(factor * mean)
-
-
-def test_the_traces_are_those_of_run(found):
-    method = certibit.parameters("locodl", PROBLEM, compressor("rand-k:2"))
-    trace = certibit.run(
-        method, PROBLEM, compressor("rand-k:2"), seeds=4, budget=Budget(gap=TARGETS[-1])
-    )
-    assert (trace.bits_to(1e-5) == found.costs("bits")["locodl+rand-k:2"]).all()
 
 
 def test_the_ranking_is_by_the_median(monkeypatch):
@@ -345,22 +336,6 @@ def test_seconds_are_modelled_from_the_counts():
     assert "modelled: 10 kbit/s up, 100 kbit/s down, 100 ms latency" in label
     with pytest.raises(Refusal, match="the comparison has none; compare with network="):
         compare(PROBLEM, ["gd"], target=1e-3, seeds=1).costs("seconds")
-
-
-def test_a_store_keeps_what_is_compared(tmp_path):
-    store = Store(tmp_path)
-    first = compare(PROBLEM, ["gd"], target=1e-3, seeds=2, store=store)
-    (kept,) = tmp_path.iterdir()
-    written = kept.stat().st_mtime_ns
-    again = compare(PROBLEM, ["gd"], target=1e-3, seeds=2, store=store)
-    assert kept.stat().st_mtime_ns == written
-    np.testing.assert_array_equal(first.costs()["gd"], again.costs()["gd"])
-
-
-def test_strict_refuses_what_no_theorem_covers():
-    outside = GD(gamma=1.9 / PROBLEM.plain.constants.L_f * 1.2)
-    with pytest.raises(Refusal, match="outside every theorem"):
-        compare(PROBLEM, [outside], target=1e-3, seeds=1, strict=True)
 
 
 def test_a_comparison_travels_to_other_processes(found):

@@ -94,10 +94,6 @@ def test_a_fresh_store_is_computed_again_once(tmp_path):
     assert all(anew[name] > files[name] for name in files)
 
 
-def test_results_without_a_store_return_themselves(tmp_path):
-    assert dict(traces([Value(2), Value(3)], Noted())) == {0: 4, 1: 9}
-
-
 def test_a_folder_that_is_not_shared_is_named(tmp_path, monkeypatch):
     class Elsewhere(Noted):
         def outcomes(self, jobs):

@@ -1,5 +1,6 @@
 """The table of certified steps on (L0, L1)-smooth functions."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,10 @@ def test_the_page_has_the_table(capsys, tmp_path):
     written = (tmp_path / "relaxed.txt").read_text(encoding="utf-8")
     (rows,) = (part for part in written.split("\n\n") if part.startswith("n, kappa"))
     page = PAGE.read_text(encoding="utf-8")
-    shown = [line.strip().split() for line in page.splitlines() if line.startswith("    ")]
+    shown = [line.split() for line in page.splitlines() if line.startswith("    ")]
     for row in rows.splitlines():
-        assert row.split() in shown, row
+        named = re.sub("NaiveParallelClip|clipped minibatch SGD", "clipped SGD", row)
+        assert named.split() in shown, row
     assert "n, kappa, rho, sigma" in capsys.readouterr().out
 
 

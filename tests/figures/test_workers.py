@@ -11,16 +11,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 
-from certibit import DIANA, Budget, Experiment, Quadratic, Store, compressor
 from certibit.data.errors import FailedJobsError, Refusal
 from certibit.figures import workers
 from certibit.figures.pool import traces
-from certibit.solvers.runs import checkpoint
-from certibit.solvers.runs.engine import simulate
 from tests.figures.processes import alive, wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -143,47 +139,6 @@ def test_what_is_refused_alike_is_one_refusal(tmp_path):
     with pytest.raises(Refusal) as refusal:
         list(traces(jobs, 2))
     assert str(refusal.value) == "nothing fits"
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A job of the engine that is kept in a store while it goes on."""
-
-    folder: Path
-    seed: int
-
-    @property
-    def name(self):
-        return f"seed {self.seed}"
-
-    def options(self):
-        return {"seeds": (self.seed,), "budget": Budget(rounds=6000)}
-
-    def trace(self):
-        """Return the columns; the first time it is killed as soon as something is kept."""
-        checkpoint.SECONDS = 0.1
-        return Store(self.folder).trace(EXPERIMENT, progress=self.kill, **self.options()).columns
-
-    def kill(self, fraction):
-        mark = self.folder / "killed"
-        if not mark.exists() and list(self.folder.glob("*.unfinished")):
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-QUADRATIC = Quadratic.random(3, 4, mu=1.0, L=10.0)
-EXPERIMENT = Experiment.of(DIANA(gamma=1e-4, alpha=0.3), QUADRATIC, compressor("rand-k:2+natural"))
-
-
-@pytest.mark.long
-def test_a_run_whose_worker_is_killed_goes_on_where_it_was(tmp_path):
-    """Kill -9 in the middle of the engine's loop: the same numbers, bit for bit."""
-    job = Kept(tmp_path, 1)
-    ((_, found),) = traces([job], 1)
-    assert (tmp_path / "killed").exists()
-    for name, column in simulate(EXPERIMENT, **job.options()).columns.items():
-        np.testing.assert_array_equal(found[name], column, err_msg=name)
-    assert not list(tmp_path.glob("*.unfinished"))
 
 
 INTERRUPTED = """

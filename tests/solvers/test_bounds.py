@@ -85,11 +85,3 @@ def test_numbers_that_are_not_uniform_are_refused(name, number):
             pytest.raises(Refusal, match=r"is no|is not in"),
         ):
             use(x, uniforms)
-
-
-@pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "natural"])
-def test_more_numbers_than_a_message_takes_are_refused_by_compiled_code(name):
-    uniforms = np.full((N, 40, RUNS), 0.5)
-    refused = pytest.raises(Refusal, match=r"uniforms of type float64 of shape \(4, 40, 3\)")
-    with use_extensions("always"), refused:
-        received(compressor(name), np.ones((N, D, RUNS)), uniforms)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit import Budget, Experiment, Quadratic, Record, compressor, parameters
+from certibit import GD, Budget, Experiment, Quadratic, Record, compressor, parameters
 from certibit.cli import main
-from certibit.solvers.authoring import Array, Method, Needs, mean, where
+from certibit.solvers.authoring import mean, where
 from certibit.solvers.runs.engine import simulate
 
 QUADRATIC = Quadratic.random(7, 5, mu=1.0, L=30.0, seed=3)
@@ -46,31 +46,23 @@ def test_what_the_cohort_receives_and_what_all_do(name, more):
 
 
 @dataclass(frozen=True)
-class Model:
-    x: Array
-
-
-@dataclass(frozen=True)
-class Resting(Method):
+class Resting(GD):
     """A method whose model stays what it is in half of the rounds, and draws owners of some."""
 
     owning: bool = False
-    name, needs = "resting", Needs()
-
-    def start(self, x, problem, channel):
-        return Model(x)
+    name = "resting"
 
     def communicate(self, s, problem, channel):
         cohort, some = channel.cohort(3), channel.client_coins([0.7] * problem.n)
         g = problem.grad(s.x)
         owned = channel.ownership(2, some | cohort) if self.owning else cohort
-        x = s.x - 0.01 * mean(channel.send(g, owned))
-        return Model(channel.broadcast(where(channel.coin(0.5), x, s.x), cohort))
+        x = s.x - self.gamma * mean(channel.send(g, owned))
+        return type(s)(channel.broadcast(where(channel.coin(0.5), x, s.x), cohort))
 
 
 @pytest.mark.parametrize("owning", [False, True])
 def test_a_run_depends_on_its_own_seed_only(owning):
-    experiment = Experiment.of(Resting(owning), QUADRATIC)
+    experiment = Experiment.of(Resting(0.01, owning), QUADRATIC)
     options = {"budget": Budget(rounds=20), "catch_up": True}
     together = simulate(experiment, seeds=(5, 0, 3), **options)
     for place, seed in enumerate((5, 0, 3)):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit import CARDS, EF, EF21, GD, Budget, LoCoDL, Quartics, Refusal, compressor, problem
+from certibit import CARDS, EF, GD, Budget, LoCoDL, Quartics, Refusal, compressor, problem
 from certibit.solvers.runs import budget as runs_budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.simulation.experiment import Experiment
@@ -126,4 +126,3 @@ def test_a_target_replaces_another():
     assert Budget(gap=0.1, rounds=5).aimed(0.2, "squared_gradient") == Budget(
         squared_gradient=0.2, rounds=5
     )
-    assert EF21(0.1).needs.nonconvex

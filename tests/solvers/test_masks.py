@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certibit import Budget, Experiment, Method, Needs, Quadratic, everyone, mean, run, where
+from certibit import GD, Budget, Experiment, Quadratic, everyone, mean, run, where
 from certibit.data.arrays import is_common
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.wire import decode_positions, encode_positions, position_bits
@@ -19,25 +19,17 @@ N, D = 3, 4
 
 
 @dataclass(frozen=True)
-class State:
-    x: Any
-
-
-@dataclass(frozen=True)
-class Sending(Method):
+class Sending(GD):
     """Gradient descent, and what is sent of the gradients."""
 
-    sent: Any = lambda v, c: c.send(v)
     gamma: float = 0.05
+    sent: Any = lambda v, c: c.send(v)
 
-    name, needs = "sending", Needs()
-
-    def start(self, x, problem, channel):
-        return State(x)
+    name = "sending"
 
     def communicate(self, s, problem, channel):
         received = self.sent(problem.grad(s.x), channel)
-        return State(channel.broadcast(s.x - self.gamma * mean(received)))
+        return type(s)(channel.broadcast(s.x - self.gamma * mean(received)))
 
 
 class Bounded(Ledger):
@@ -193,13 +185,13 @@ def halves(v, c):
 def test_a_device_refuses_masks_of_data_and_knows_its_own():
     problem, budget = Quadratic.random(N, D, mu=1.0, L=10.0), Budget(rounds=5)
     host, device = (
-        run(Sending(halves), problem, seeds=2, budget=budget, library=library)
+        run(Sending(sent=halves), problem, seeds=2, budget=budget, library=library)
         for library in ("numpy", "array-api-strict")
     )
     np.testing.assert_array_equal(host.columns["uplink_bits"], device.columns["uplink_bits"])
     with pytest.raises(Refusal, match="library numpy"):
         run(
-            Sending(lambda v, c: c.send(v, v > 0)),
+            Sending(sent=lambda v, c: c.send(v, v > 0)),
             problem,
             seeds=2,
             budget=budget,
@@ -231,7 +223,7 @@ TOLD = {
 
 @pytest.mark.parametrize("sent", TOLD.values(), ids=TOLD)
 def test_the_check_sees_what_python_tells_the_receiver_for_nothing(sent):
-    found = accounts(Experiment.of(Sending(sent), Quadratic.random(N, D, mu=1.0, L=10.0)))
+    found = accounts(Experiment.of(Sending(sent=sent), Quadratic.random(N, D, mu=1.0, L=10.0)))
     assert not found.holds
     assert "depends on gradients that were not sent" in found.advice
 
@@ -246,14 +238,17 @@ def heard(v, c):
     return c.send(v) if first[0, 0, 0] > 0 else c.send(v) + 0 * c.send(v)
 
 
-@pytest.mark.parametrize("method", [Sending(), Sending(sparse), Sending(heard)])
+@pytest.mark.parametrize("method", [Sending(), Sending(sent=sparse), Sending(sent=heard)])
 def test_the_check_passes_what_is_counted(method):
     assert accounts(Experiment.of(method, Quadratic.random(N, D, mu=1.0, L=10.0))).holds
 
 
 def test_sparse_messages_with_masks_of_data_pay_for_their_positions():
     trace = run(
-        Sending(sparse), Quadratic.random(N, D, mu=1.0, L=10.0), budget=Budget(rounds=5), seeds=2
+        Sending(sent=sparse),
+        Quadratic.random(N, D, mu=1.0, L=10.0),
+        budget=Budget(rounds=5),
+        seeds=2,
     )
     numbers = trace.final("uplink_bits") * N
     assert (numbers % 32 != 0).any()

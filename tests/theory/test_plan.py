@@ -123,7 +123,9 @@ COMMAND = f"plan quadratic:d=12@4 --kappa 50 --until 1e-3 --methods {','.join(ME
 
 
 def test_the_table_fits_a_terminal_and_says_what_is_promised(capsys):
-    assert main([*COMMAND, "--compressors", "rand-k:2+natural", "--run", "--uplink", "9kbit"]) == 0
+    assert (
+        main([*COMMAND, "--compressors", "rand-k:2+natural", "--run", "--network", "up=9kbit"]) == 0
+    )
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     for words in ("promised by theorem, in the mean", "9 kbit/s up, 20 Mbit/s down",

@@ -159,8 +159,8 @@ def _published(setting: Setting, variant: Variant = "I") -> ADIANA:
 def _refined(setting: Setting, variant: Variant = "I") -> ADIANA:
     """Return the parameters of He, Huang, Yuan, arXiv:2305.16297, n/omega written as 1/omega_av.
 
-    theta_1 = 1/(3 sqrt(kappa)), theta_2 = 1/(3 sqrt(n) + 3 n/omega), p = alpha = 1/(1 + omega),
-    eta = n theta_2/(120 omega L), gamma = eta/(2 theta_1 + eta mu), beta = 1 - gamma mu.
+    theta_1 = 1/(3 sqrt(kappa)), theta_2 = 1/(3 sqrt(n) + 3 n/omega), alpha = 1/(1 + omega),
+    p = alpha, eta = n theta_2/(120 omega L), gamma = eta/(2 theta_1 + eta mu), beta = 1 - gamma mu.
     """
     omega_av = setting.omega_av
     theta_1 = 1 / (3 * math.sqrt(setting.kappa))

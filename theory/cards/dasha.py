@@ -104,7 +104,10 @@ def _largest_step(a: float, setting: Setting) -> float:
 
 
 def _published(setting: Setting) -> DASHA:
-    """Take a = 1/(1 + 2 omega) and the largest step of the theorem."""
+    """Take a = 1/(1 + 2 omega) and the largest step of the theorem.
+
+    gamma = min{1/(L_f + L_tilde sqrt(4 omega_av (1/a + 4 omega))), a/(2 mu)}.
+    """
     a = 1 / (1 + 2 * setting.omega)
     return DASHA(min(_largest_step(a, setting), a / (2 * setting.mu)), a)
 

@@ -141,15 +141,19 @@ def _largest_step(setting: Setting, share: float = 2.0) -> float:
 
 
 def _published(setting: Setting) -> EF21:
-    """Return the largest step of the theorem, min{1/(L_f + L_tilde sqrt(2 beta/theta)), ...}."""
+    """Take the largest gamma of the theorem.
+
+    theta = 1 - sqrt(1 - alpha), beta = (1 - alpha)/theta and gamma = min{1/(L_f + L_tilde
+    sqrt(2 beta/theta)), theta/(2 mu)}.
+    """
     return EF21(min(_largest_step(setting), _theta(setting.alpha) / (2 * setting.mu)))
 
 
 def _nonconvex(setting: Setting) -> EF21:
-    """Take gamma = 1/(L_f + L_tilde sqrt(beta/theta)), the largest for nonconvex f.
+    """Take the largest gamma for nonconvex f.
 
-    theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta: the nonconvex theorem of
-    arXiv:2106.05203.
+    theta = 1 - sqrt(1 - alpha), beta = (1 - alpha)/theta and gamma = 1/(L_f + L_tilde
+    sqrt(beta/theta)): the nonconvex theorem of arXiv:2106.05203.
     """
     return EF21(_largest_step(setting, 1.0))
 

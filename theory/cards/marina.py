@@ -87,7 +87,10 @@ def _largest_step(p: float, setting: Setting, share: float = 2.0) -> float:
 
 
 def _published(setting: Setting) -> MARINA:
-    """Take p = 1/(1 + omega), which is k/d for rand-k, and the largest step of the theorem."""
+    """Take p = 1/(1 + omega), which is k/d for rand-k, and the largest step of the theorem.
+
+    gamma = min{1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p)), p/(2 mu)}.
+    """
     p = 1 / (1 + setting.omega)
     return MARINA(min(_largest_step(p, setting), p / (2 * setting.mu)), p)
 

@@ -107,9 +107,9 @@ def _published(setting: Setting) -> Scaffnew:
 
 
 def _best(setting: Setting) -> Scaffnew:
-    """Take gamma = 2/(L + mu), and p = sqrt(1 - tau_0) = 2 sqrt(kappa)/(kappa + 1): balanced.
+    """Take gamma = 2/(L + mu), and p = 2 sqrt(kappa)/(kappa + 1): balanced.
 
-    Both parts of the rate are then tau_0 = (1 - gamma mu)^2.
+    Both parts of the rate are then tau_0 = (1 - gamma mu)^2, and p = sqrt(1 - tau_0).
     """
     kappa = setting.kappa
     return Scaffnew(gamma=2 / (setting.L + setting.mu), p=2 * math.sqrt(kappa) / (kappa + 1))

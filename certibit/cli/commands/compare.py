@@ -29,8 +29,8 @@ _PLACES = extension("certibit.cli.words.places")
 
 def _compare_methods(chosen: argparse.Namespace) -> None:
     """Run the methods over some seeds, print what they cost and draw it if asked."""
-    weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
-    if weight and clock:
+    weight = options.read_downlink_weight(chosen)
+    if weight and chosen.network is not None:
         raise Refusal("a weight of the downlink and a network; they rank in two ways, give one")
     if not chosen.plot and (chosen.axes, chosen.width, chosen.title) != (None, None, None):
         raise Refusal("--axes, --width and --title are of a figure; give its file by --plot")
@@ -51,7 +51,7 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
             measure=measure,
             seeds=chosen.seeds,
             budget=options.read_limits(chosen),
-            network=clock,
+            network=chosen.network,
             strict=chosen.strict,
             store=Store(folder / "traces", chosen.fresh),
             progress=progress,
@@ -70,7 +70,7 @@ def _compare_methods(chosen: argparse.Namespace) -> None:
     if chosen.bibtex:
         write_text(chosen.bibtex, bibtex(one.card.name for one in found.contestants).rstrip())
     if chosen.plot:
-        by = "total bits" if weight else SECONDS if clock else "bits"
+        by = "total bits" if weight else SECONDS if chosen.network else "bits"
         axes = chosen.axes.split(",") if chosen.axes else by
         found.save(chosen.plot, axes, weight, width=chosen.width, title=chosen.title)
 
@@ -82,7 +82,7 @@ METHOD[+COMPRESSOR]+  such as locodl+rand-k:2+natural, locodl[ours]+natural,
 {options.PROBLEM_OPTIONS}
 --seeds :count=5  number of runs of each method
 {options.DOWNLINK_WEIGHT}
-{options.network_options()}
+{options.network_option()}
 {options.STRICT}
 --tune GRID:text  run every method with every step size eta and threshold tau of a grid, such as
     eta=0.1,0.01:tau=5,10 (eta alone for methods without threshold), all with the limits of runs,

@@ -20,7 +20,7 @@ def _plan_methods(chosen: argparse.Namespace) -> None:
         solved,
         target=target,
         measure=measure,
-        network=options.read_network(chosen) or options.NETWORK,
+        network=chosen.network,
         methods=chosen.methods,
         compressors=chosen.compressors,
     )
@@ -36,7 +36,7 @@ def _plan_methods(chosen: argparse.Namespace) -> None:
 _OPTIONS = f"""\
 PROBLEM  such as a5a@87, or quadratic:d=122@87 without data
 {options.PROBLEM_OPTIONS}
-{options.network_options(options.NETWORK)}
+{options.network_option("lte")}
 {options.DOWNLINK_WEIGHT}
 --methods NAMES:names  only these methods, as a,b,c
 --compressors NAMES:names  only these compressors, as a,b,c

@@ -10,6 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.tables import cost_table, describe, describe_endings, summary
 from certibit.solvers.libraries import LIBRARIES
+from certibit.solvers.network import network_named
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.store.store import Store
 from certibit.theory.catalogue.covered_run import require_theorem
@@ -21,7 +22,8 @@ _FINEST = 1e-30
 def _run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print the cost of each accuracy."""
     _require_fine(chosen)
-    weight, clock = options.read_downlink_weight(chosen), options.read_network(chosen)
+    weight = options.read_downlink_weight(chosen)
+    clock = None if chosen.network is None else network_named(chosen.network)
     card, experiment = options.read_experiment(chosen)
     until, measure = options.read_until(chosen, experiment.problem)
     budget = options.read_limits(chosen).aimed(until, measure)
@@ -68,7 +70,7 @@ PROBLEM  such as a5a@87 or /path/to/file@20
 --seeds :count=5  number of runs
 {options.PARAMETERS}
 {options.DOWNLINK_WEIGHT}
-{options.network_options()}
+{options.network_option()}
 --wire  encode every message as bytes and decode it
 --catch-up  count every broadcast for all clients: those outside the cohort receive it later
 --store FOLDER:folder  store the trace; a run that was interrupted continues from there

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.data.problems.selector import KAPPA, problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.network import NETWORKS, Network, network_named, read_amount
+from certibit.solvers.network import NETWORKS
 from certibit.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import require_weight
@@ -25,8 +24,6 @@ from certibit.theory.setting import Setting
 
 _ACCURACY = 1e-6
 """The default f - f* or |grad f|^2."""
-NETWORK = "lte"
-"""The network whose numbers are used if only some of them are given."""
 
 PROBLEM_OPTIONS = f"""\
 --kappa :float  condition number L/mu (default: {KAPPA:g})
@@ -54,15 +51,11 @@ UNTIL = """\
 """The accuracy at which runs end; one of them."""
 
 
-def network_options(default: str = "") -> str:
-    """Return ``--network`` and its numbers: rates, latency, the time of a gradient."""
+def network_option(default: str = "") -> str:
+    """Return ``--network``: a name, or rates, the latency one way and the time of a gradient."""
     return f"""\
 --network :text{default and f"={default}"}  network whose time is modelled: {", ".join(NETWORKS)},
-    or its rates and times, such as up=1e6,down=1e8,latency=0.01,gradient=1e-3
---uplink RATE  rate from a client to the server, such as 1Mbit
---downlink RATE  rate from the server to a client, such as 10Mbit
---latency TIME  latency of a message in one direction, such as 50ms
---gradient TIME  time that one gradient takes, such as 2ms"""
+    or its rates and times, such as up=1Mbit,down=10Mbit,latency=50ms,gradient=2ms"""
 
 
 def limits_of_runs(iterations: int = ITERATIONS) -> str:
@@ -88,20 +81,6 @@ def read_problem(chosen: argparse.Namespace) -> RidgeProblem | NonconvexProblem:
 def problem_options(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the options that complete a PROBLEM."""
     return {"kappa": chosen.kappa, "split": chosen.split, "loss": chosen.loss}
-
-
-def read_network(chosen: argparse.Namespace) -> Network | None:
-    """Return the named network with the given numbers; None without any of these options."""
-    units = {"uplink": "bit", "downlink": "bit", "latency": "s", "gradient": "s"}
-    said: dict[str, Any] = {
-        name: read_amount(getattr(chosen, name), unit)
-        for name, unit in units.items()
-        if getattr(chosen, name) is not None
-    }
-    if chosen.network is None and not said:
-        return None
-    name = NETWORK if chosen.network is None else chosen.network
-    return replace(network_named(name), **said)
 
 
 def read_until(chosen: argparse.Namespace, problem: Problem) -> tuple[float, str]:

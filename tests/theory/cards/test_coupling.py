@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from by_rule import by_rule
 from closed_forms import uneven_proof
 
 from certibit import METHODS, FunctionClass, LoCoDL, certify
@@ -25,17 +26,10 @@ PUBLISHED = {"locodl": locodl.Theorem31(), "scaffnew": scaffnew.Sharper()}
 COUPLED = {"locodl": locodl.CoupledLoCoDL(), "scaffnew": scaffnew.CoupledScaffnew()}
 
 
-def made(name, rule, n, kappa, omega):
-    card = METHODS[name]
-    compressed = card.method.needs.compressor is not None
-    where = class_setting(card.method, n, kappa, omega if compressed else None, None, 1)
-    return card.at(where, rule), where
-
-
 @pytest.mark.long(keep=5)
 @pytest.mark.parametrize(("name", "rule", "n", "kappa", "omega"), CASES)
 def test_it_lies_between_the_paper_and_the_certificate(name, rule, n, kappa, omega):
-    method, where = made(name, rule, n, kappa, omega)
+    method, where = by_rule(name, n, kappa, omega, rule)
     best = METHODS[name].best_theorem(method, where)
     decrease = 1 - best.rate(method, where)
     if not PUBLISHED[name].unmet(method, where):
@@ -56,7 +50,7 @@ def test_what_it_gains_for_scaffnew_is_what_its_docstring_says(gamma, p, gain):
 
 def test_no_relation_of_chi_and_rho_is_asked_for():
     """A chi 5 % above the paper's: Theorem 3.1 says nothing, the coupled one a proved rate."""
-    method, where = made("locodl", "published", 3, 100.0, 4)
+    method, where = by_rule("locodl", 3, 100.0, 4.0, "published")
     bold = replace(method, chi=1.05 * method.chi)
     assert PUBLISHED["locodl"].unmet(bold, where)
     assert not COUPLED["locodl"].unmet(bold, where)
@@ -147,7 +141,7 @@ def test_a_term_left_out_of_the_proof_promises_too_much(part, monkeypatch):
     monkeypatch.setattr(coupling, "_decrease", careless)
     coupling.best_coupling.cache_clear()
     try:
-        method, where = made("locodl", "published", 3, 100.0, 4)
+        method, where = by_rule("locodl", 3, 100.0, 4.0, "published")
         method = replace(method, gamma=(1.7 if part == "end" else 1.0) / where.L)
         decrease = 1 - COUPLED["locodl"].rate(method, where)
         certified = certify(method, where, potential=COUPLED["locodl"]).decrease

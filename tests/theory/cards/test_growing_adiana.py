@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
 from certibit import CARDS, Budget, Experiment, GrowingADIANA, Quadratic, Setting, compressor
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.state import each
 from certibit.theory.cards.growing_adiana import potential_at
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.probing import one_step
 
@@ -58,8 +58,7 @@ def test_planted_steps_that_are_too_long_are_seen():
 
 def test_the_rule_meets_the_theorem():
     for omega, n in ((0.0, 3), (0.1, 3), (1.0, 1), (9.0, 10), (99.0, 1000)):
-        where = class_setting(GrowingADIANA, n, 100.0, omega, None, 1)
-        assert not THEOREM.unmet(CARD.at(where, "convex"), where)
+        assert not THEOREM.unmet(*by_rule("growing-adiana", n, 100.0, omega, "convex"))
 
 
 def test_the_bound_falls_with_the_square():

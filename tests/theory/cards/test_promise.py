@@ -56,35 +56,6 @@ class TestArithmetic:
         assert Promise(ContractionPromise(0.0), 8.0, 1.0, cost).steps_to(1.0) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "up", "down", "iterations"),
-    [
-        ("gd", 6 * 32, 6 * 32, 1),
-        ("diana", 2 * 35, 6 * 32, 1),
-        ("adiana", 4 * 35, 6 * 32, 1),
-        ("ef21", 4 * 35, 6 * 32, 1),
-        ("scaffnew", 6 * 32, 6 * 32, math.sqrt(20)),
-        ("gradskip", 6 * 32, 6 * 32, math.sqrt(20)),
-        ("compressed-scaffnew", 3 * 32, 6 * 32, None),
-        ("tamuna", 3 * 32, 6 * 32, None),
-        ("locodl", 2 * 35, 6 * 32, None),
-        ("fedcomgate", 2 * 35, 6 * 32, 1),
-        # coin of probability k/d = 1/3: an uncompressed round, else rand-2
-        ("marina", 6 * 32 / 3 + 2 * 35 * 2 / 3, 6 * 32, 1),
-        ("dasha", 2 * 35, 6 * 32, 1),
-        ("scaffold", 12 * 32, 12 * 32, 1),
-    ],
-)
-def test_cost_of_a_round(name, up, down, iterations):
-    experiment = by_default_rule(name)
-    cost = round_cost(experiment)
-    assert cost.uplink_bits == pytest.approx(up)
-    assert cost.downlink_bits == pytest.approx(down)
-    if iterations is None:
-        iterations = 1 / experiment.method.p
-    assert cost.iterations == pytest.approx(iterations)
-
-
 RULES = [(name, rule) for name, card in METHODS.items() for rule in card.rules]
 
 

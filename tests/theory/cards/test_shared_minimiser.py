@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from worlds import world
 
 from certibit import EF, Budget, Clip21, CompressedGD, Quadratic, Setting, certify, compressor, run
@@ -15,7 +16,6 @@ from certibit.theory.cards.clip21 import ClippedDifferences
 from certibit.theory.cards.normalised_ef21 import NormalisedFeedback, normalised_growth
 from certibit.theory.catalogue.catalogue import SHARED_MINIMISER, parameters
 from certibit.theory.certificates.largest_step import largest_step
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.formulas.gradient_step import gradient_step_factor
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.quadratic_potential import AtModel
@@ -32,9 +32,7 @@ TOP = compressor("top-k:2")
 @pytest.mark.parametrize(("kappa", "omega"), [(10.0, 1.0), (100.0, 9.0)])
 def test_the_theorem_is_tight_at_its_largest_step(name, n, kappa, omega):
     """What is certified for its potential is what it says, for any number of clients."""
-    card = SHARED_MINIMISER[name]
-    where = class_setting(card.method, n, kappa, omega, None, 1)
-    method, theorem = card.at(where), card.theorems[0]
+    (method, where), theorem = by_rule(name, n, kappa, omega), SHARED_MINIMISER[name].theorems[0]
     proved = certify(method, where, potential=theorem).decrease
     assert proved == pytest.approx(1 - theorem.rate(method, where), rel=2e-4)
     shorter = replace(method, gamma=method.gamma / 3)
@@ -166,7 +164,10 @@ def feedback_run(problem, sent, gamma, rounds):
     alpha = compressor(sent).alpha(problem.d)
     weight = NormalisedFeedback().weight(gamma, alpha)
     slopes, values = [], []
-    for s in world(NormalisedEF21(gamma), problem, compressor(sent)).walk(rounds):
+    walked = list(world(NormalisedEF21(gamma), problem, compressor(sent)).walk(rounds))
+    steps = np.diff([s.x for s in walked], axis=0)
+    np.testing.assert_allclose(np.linalg.norm(steps, axis=2), gamma, rtol=1e-6)
+    for s in walked:
         gradients = problem.grad(s.x)
         slopes.append(lengths(gradients.mean(axis=0, keepdims=True))[0])
         gap = float(np.asarray(problem.gap(s.x)).ravel()[0])

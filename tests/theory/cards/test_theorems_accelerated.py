@@ -15,6 +15,7 @@ from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.theory.cards.adiana import Acceleration
 from certibit.theory.cards.five_gcs_cc import enough_steps
 from certibit.theory.certificates import search
+from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.worlds.linear_maps import worst_case
 
 VARIANTS = [
@@ -89,9 +90,18 @@ def test_every_rule_meets_its_hypotheses(name, rule, options):
 
 def unlike_clients(name, n=6, d=10, k=2, kappa=400.0):
     problem = Quadratic.random(n, d, 3.0, 3.0 * np.geomspace(kappa / 8, kappa, n), seed=4)
-    compressor = Scaled(RandK(k)) if name == "ef21" else None if name == "agd" else RandK(k)
-    make = METHODS[name]
-    return problem, compressor, Setting.of(make.method, problem, compressor)
+    method = METHODS[name].method
+    sent = {"contractive": Scaled(RandK(k)), "unbiased": RandK(k)}.get(method.needs.compressor)
+    return problem, sent, Setting.of(method, problem, sent)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, card in METHODS.items() if not card.method.needs.downlink]
+)
+def test_parameters_and_rates_are_as_written(name):
+    (_, _, where), card = unlike_clients(name), METHODS[name]
+    theorems = (written_hypotheses(one, card.with_values(where), where) for one in card.theorems)
+    assert all(verdict.holds for verdict in (written_rules(card, where), *theorems) if verdict)
 
 
 def by_rule(name, which=None, **options):
@@ -101,57 +111,14 @@ def by_rule(name, which=None, **options):
     return method, setting, 1 - theorem.rate(method, setting)
 
 
-@pytest.mark.parametrize("variant", ["I", "II"])
-def test_formulas_of_adiana(variant):
-    m, s, progress = by_rule("adiana", "published", variant=variant)
-    n, omega, L, mu = s.n, s.omega, s.L, s.mu
-    assert (m.variant, omega, m.alpha, m.theta_2) == (variant, 4.0, 0.2, 0.5)
-    assert m.p == pytest.approx(max(1, sqrt(n / (32 * omega)) - 1) / (2 * (1 + omega)), rel=1e-12)
-    eta = min(1 / (2 * L), n / (64 * omega * L * (2 * m.p * (omega + 1) + 1) ** 2))
-    assert m.eta == pytest.approx(eta, rel=1e-12)
-    assert m.theta_1 == pytest.approx(min(1 / 4, sqrt(eta * mu / m.p)), rel=1e-12)
-    assert m.gamma == pytest.approx(eta / (2 * (m.theta_1 + eta * mu)), rel=1e-12)
-    assert m.beta == pytest.approx(1 - m.gamma * mu, rel=1e-12)
-    c = 1 if variant == "I" else 1 - 0.5 - m.theta_1 / 2
-    parts = (m.gamma * mu, m.theta_1 / (2 * c), m.p * m.theta_1 / (1 + m.theta_1), m.alpha / 4)
+@pytest.mark.parametrize("rule", ["published", "refined"])
+@pytest.mark.parametrize(("variant", "shorter"), [("I", 0), ("II", 1)])
+def test_the_rate_of_adiana(rule, variant, shorter):
+    m, s, progress = by_rule("adiana", rule, variant=variant)
+    assert m == replace(by_rule("adiana", rule)[0], variant=variant)
+    c = 1 - shorter * (m.theta_2 + m.theta_1 / 2)
+    parts = (m.gamma * s.mu, m.theta_1 / (2 * c), m.p * m.theta_1 / (1 + m.theta_1), m.alpha / 4)
     assert progress == pytest.approx(min(parts), rel=1e-9)
-
-    m, s, progress = by_rule("adiana", "refined", variant=variant)
-    assert m.theta_1 == pytest.approx(1 / (3 * sqrt(s.kappa)), rel=1e-12)
-    assert m.theta_2 == pytest.approx(1 / (3 * sqrt(n) + 3 * n / omega), rel=1e-12)
-    assert m.p == pytest.approx(0.2, rel=1e-12)
-    assert m.eta == pytest.approx(1 / (360 * L * (1 + omega / sqrt(n))), rel=1e-12)
-    assert m.eta == pytest.approx(n * m.theta_2 / (120 * omega * L), rel=1e-12)
-    assert m.beta == pytest.approx(2 * m.theta_1 / (2 * m.theta_1 + m.eta * mu), rel=1e-12)
-    assert 1 / progress == pytest.approx(1 + 240 * sqrt(s.kappa) * (1 + omega / sqrt(n)), rel=1e-9)
-
-
-def test_formulas_of_ef21():
-    m, s, progress = by_rule("ef21")
-    alpha = 0.2
-    theta, beta = 1 - sqrt(1 - alpha), (1 - alpha) / (1 - sqrt(1 - alpha))
-    L_tilde = sqrt(np.mean(s.constants.L_i**2))
-    assert s.alpha == pytest.approx(alpha, rel=1e-12)
-    assert m.gamma == pytest.approx(
-        min(1 / (s.constants.L_f + L_tilde * sqrt(2 * beta / theta)), theta / (2 * s.mu)),
-        rel=1e-12,
-    )
-    assert progress == pytest.approx(m.gamma * s.mu, rel=1e-9)
-
-
-def test_formulas_of_marina_and_dasha():
-    m, s, progress = by_rule("marina")
-    n, omega, L_tilde = s.n, 4.0, sqrt(np.mean(s.constants.L_i**2))
-    assert m.p == pytest.approx(0.2, rel=1e-12)
-    noise = sqrt(2 * (1 - 0.2) * omega / (0.2 * n))
-    assert m.gamma == pytest.approx(1 / (s.constants.L_f + L_tilde * noise), rel=1e-12)
-    assert progress == pytest.approx(m.gamma * s.mu, rel=1e-9)
-
-    m, s, progress = by_rule("dasha")
-    assert m.a == pytest.approx(1 / 9, rel=1e-12)
-    noise = sqrt(4 * omega * (6 * omega + 1) / n)
-    assert m.gamma == pytest.approx(1 / (s.constants.L_f + L_tilde * noise), rel=1e-12)
-    assert progress == pytest.approx(m.gamma * s.mu, rel=1e-9)
 
 
 @pytest.mark.parametrize("cohort", [1, 4, 6])
@@ -191,9 +158,7 @@ def test_formulas_of_5gcs():
     assert m.gamma == pytest.approx(3 / 16 * sqrt(3 / (L * mu * n)), rel=1e-12)
     assert m.tau == pytest.approx(8 / 3 * sqrt(L * mu / (n * 3)), rel=1e-12)
     assert ceil((3 / 4 * sqrt(3 / n * L / mu) + 2) * log(4 * L / mu)) == m.K
-    sent, tuned = (METHODS["5gcs-cc"].parameters(problem, RandK(1), r) for r in ("5gcs", "ours"))
-    assert sent.gamma / tuned.gamma == pytest.approx(3 / 16 * sqrt(2 * (1 - mu / L)), rel=1e-12)
-    assert sent.tau * sent.gamma == pytest.approx(tuned.tau * tuned.gamma, rel=1e-12)
+    sent = METHODS["5gcs-cc"].parameters(problem, RandK(1), "5gcs")
     assert enough_steps(sent.L_F / sent.tau) <= sent.K
 
 

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from scipy.optimize import brentq
 
 from certibit import ClientClass, Experiment, FunctionClass, Quadratic, Refusal, Setting, certify
@@ -15,7 +16,6 @@ from certibit.solvers.runs.engine import simulate
 from certibit.theory.cards.five_gcs_cc import enough_steps
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.catalogue.covered_run import lyapunov_record
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
 from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.rational_step import RationalStep
@@ -30,8 +30,7 @@ POINTS = [(1, 30.0, 0.0), (3, 100.0, 4.0), (10, 1e3, 9.0), (100, 100.0, 1.0), (1
 
 def at(n, kappa, omega, rule="ours-adaptive", **options):
     """Return 5GCS-CC with the parameters of a rule, and the setting they are for."""
-    where = class_setting(CARD.method, n, kappa, omega, None, 1)
-    return CARD.at(where, rule, **options), where
+    return by_rule("5gcs-cc", n, kappa, omega, rule, **options)
 
 
 @pytest.mark.long(keep=2)

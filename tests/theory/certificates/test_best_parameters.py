@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
 from certibit import GD, MARINA, SCAFFOLD, Budget, Experiment, Quadratic, Scaffnew, compressor
 from certibit.solvers.runs.engine import simulate
@@ -30,10 +31,9 @@ def test_the_largest_step_is_the_theorem_s(n):
 @pytest.mark.parametrize(("name", "kappa"), [("compressed-gd", 100.0), ("ef21", 100.0)])
 def test_a_largest_step_is_found_where_rounding_hides_what_tiny_ones_do(name, kappa):
     """1e-9 of the largest decreases by too little for the solver to tell."""
-    card = CARDS[name]
-    where = class_setting(card.method, 1, kappa, 4.0, None, 1)
-    method, functions = card.at(where, "best"), FunctionClass.of(where)
-    gamma, potential = method.gamma, card.about("potential")[-1]
+    method, where = by_rule(name, 1, kappa, 4.0, "best")
+    functions = FunctionClass.of(where)
+    gamma, potential = method.gamma, CARDS[name].about("potential")[-1]
 
     def change(step):
         return replace(method, gamma=step)

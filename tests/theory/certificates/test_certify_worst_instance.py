@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
 from certibit import DIANA, GD, ClientClass, FunctionClass, LoCoDL, Refusal, Similarity, certify
 from certibit.solvers.compressors.selection import rand_k_of
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import divergence, worst_instance
 
 OTHERS = {"5gcs-cc", "dasha", "marina", "econtrol", "ef-bv"}
@@ -17,12 +17,10 @@ EXACT = [name for name, card in METHODS.items() if card.about("potential") and n
 and EF-BV compressors whose worst error no scaled rand-k makes."""
 
 
-def by_rule(name: str, n: int, kappa: float):
+def with_class(name: str, n: int, kappa: float):
     """Return a method with the parameters of its first rule, and the class they are for."""
-    card = METHODS[name]
-    omega = 2.0 if card.method.needs.compressor else None
-    where = class_setting(card.method, n, kappa, omega, None, 1)
-    return card.at(where), FunctionClass.of(where)
+    method, where = by_rule(name, n, kappa, 2.0)
+    return method, FunctionClass.of(where)
 
 
 @pytest.mark.long(keep=1)
@@ -37,7 +35,7 @@ def by_rule(name: str, n: int, kappa: float):
     ],
 )
 def test_one_step_of_the_class_attains_the_certificate(name, n, kappa):
-    method, family = by_rule(name, n, kappa)
+    method, family = with_class(name, n, kappa)
     instance, proved = worst_instance(method, family), certify(method, family)
     step = instance.step()
     assert instance.problem.plain.constants.L_i.max() <= (1 + 1e-9) * family.L + family.mu
@@ -47,7 +45,7 @@ def test_one_step_of_the_class_attains_the_certificate(name, n, kappa):
 
 @pytest.mark.parametrize("name", ["locodl", "scaffnew", "diana"])
 def test_it_is_attained_for_many_clients(name):
-    method, family = by_rule(name, 30, 100.0)
+    method, family = with_class(name, 30, 100.0)
     instance = worst_instance(method, family)
     assert 1 - instance.step().factor == pytest.approx(1 - instance.predicted, rel=1e-6)
 
@@ -76,7 +74,7 @@ def test_a_defect_of_the_class_is_seen():
     instance = worst_instance(method, family)
     wrong = replace(instance, method=LongerStep(0.1))
     assert 1 - wrong.step().factor != pytest.approx(1 - instance.predicted, rel=1e-3)
-    good, family = by_rule("locodl", 3, 10.0)
+    good, family = with_class("locodl", 3, 10.0)
     bad = WrongSign(good.gamma, good.chi, good.rho, good.p, good.omega)
     potential = METHODS["locodl"].theorems[0]
     assert certify(good, family).decrease > 0
@@ -86,7 +84,7 @@ def test_a_defect_of_the_class_is_seen():
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["gd", "scaffnew", "compressed-scaffnew", "tamuna"])
 def test_beyond_the_limit_of_the_step_a_run_diverges(name):
-    method, family = by_rule(name, 4, 20.0)
+    method, family = with_class(name, 4, 20.0)
     beyond, within = (replace(method, gamma=factor * 2 / family.L) for factor in (1.2, 0.9))
     assert certify(beyond, family).decrease < 0
     found = divergence(beyond, family)
@@ -114,14 +112,12 @@ DIFFERING = ["gd", "diana", "fedcomgate", "compressed-scaffnew", "ef", "ef21p-di
 @pytest.mark.parametrize("name", DIFFERING)
 def test_clients_that_differ_attain_it_too(name, counts):
     """A wrong count of a class, or one class drawn with the bounds of another, is seen."""
-    card = CARDS[name]
-    omega = 2.0 if card.method.needs.compressor else None
-    where = class_setting(card.method, sum(counts), 20.0, omega, None, 1)
-    method, family = card.at(where), FunctionClass.of(where)
+    method, where = by_rule(name, sum(counts), 20.0, 2.0)
+    family = FunctionClass.of(where)
     (own,) = family.kinds
     classes = tuple(replace(own, count=c, L=own.L / 4**k) for k, c in enumerate(counts))
     family = replace(family, classes=classes)
-    potential = card.best_theorem(method, where)
+    potential = CARDS[name].best_theorem(method, where)
     proved = certify(method, family, potential=potential)
     instance = worst_instance(method, family, potential)
     assert instance.step().factor == pytest.approx(proved.factor, rel=1e-6)
@@ -138,13 +134,13 @@ def test_a_smoother_average_is_drawn_as_smooth(gamma):
     assert worst.step().factor == pytest.approx(certify(GD(gamma), family).factor, rel=1e-7)
 
 
-GRADSKIP, FEDCOMGATE = by_rule("gradskip", 12, 10.0), by_rule("fedcomgate", 3, 20.0)
+GRADSKIP, FEDCOMGATE = with_class("gradskip", 12, 10.0), with_class("fedcomgate", 3, 20.0)
 DASHA, UNLIKE = METHODS["dasha"].method(gamma=6.635e-5, a=1 / 19), ClientClass(2, 1.0, 10.0)
 REFUSED = {
     # what is drawn need not satisfy assumptions, and has the same compressor everywhere
     "not a property that the quadratics": (
         GD(0.1), FunctionClass(3, 1.0, 10.0, assumptions=(Similarity(0.1),))),
-    "no quadratic": (DASHA, replace(by_rule("dasha", 10, 1000.0)[1], omega=9.0)),
+    "no quadratic": (DASHA, replace(with_class("dasha", 10, 1000.0)[1], omega=9.0)),
     "too many": GRADSKIP,
     "whose compressors differ": (
         DIANA(0.01, 0.1), FunctionClass.of_classes([ClientClass(1, 1.0, 10.0, omega=2.0), UNLIKE])),

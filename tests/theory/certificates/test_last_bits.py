@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from last_bits import other_factorisations, other_last_bits
 
 from certibit import METHODS, ClientClass, Experiment, Quadratic, certify, compressor, largest_step
@@ -33,14 +34,6 @@ SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2,
 noise = pytest.mark.parametrize("seed", SEEDS)
 
 
-def at(name, n, kappa, omega):
-    """Return a method with the parameters of its first rule, and the setting they are for."""
-    card = METHODS[name]
-    sent = omega if card.method.needs.compressor else None
-    where = class_setting(card.method, n, kappa, sent, None, 1)
-    return card.at(where), where
-
-
 @cache
 def known(function, *arguments):
     """Return what is found without noise."""
@@ -48,11 +41,11 @@ def known(function, *arguments):
 
 
 def fixed(name, setting):
-    return certify(*at(name, *setting))
+    return certify(*by_rule(name, *setting))
 
 
 def searched(name):
-    return certify(*at(name, 10, 100.0, 4.0), potential="search")
+    return certify(*by_rule(name, 10, 100.0, 4.0), potential="search")
 
 
 @pytest.mark.long(keep=1)
@@ -95,7 +88,7 @@ def test_last_bits_of_parameters_and_coins_do_not_matter(name, seed):
     rounds both to 1.
     """
     right = known(fixed, name, SETTINGS[0])
-    method, where = at(name, *SETTINGS[0])
+    method, where = by_rule(name, *SETTINGS[0])
     found = certify(with_other_last_bits(method, seed), where)
     assert found.decrease == pytest.approx(right.decrease, rel=1e-8)
 
@@ -124,7 +117,7 @@ def of_classes():
 
 
 def chained(name, setting, steps, measure):
-    return certify_steps(*at(name, *setting), steps, measure=measure).log_factor
+    return certify_steps(*by_rule(name, *setting), steps, measure=measure).log_factor
 
 
 def best_parameters():
@@ -134,7 +127,7 @@ def best_parameters():
 
 
 def longest():
-    method, where = at("diana", 3, 20.0, 3.0)
+    method, where = by_rule("diana", 3, 20.0, 3.0)
     return largest_step(lambda gamma: replace(method, gamma=gamma), FunctionClass.of(where), 1.0)
 
 
@@ -174,7 +167,7 @@ def test_a_chain_is_the_same(name, setting, steps, measure, seed):
 
 def at_rest(name):
     """Return the numbers and the structure of the fixed point and of the invariants."""
-    subject = Subject.of(at(name, *SETTINGS[0])[0], 3)
+    subject = Subject.of(by_rule(name, *SETTINGS[0])[0], 3)
     rest, found = resting_state(subject), relations(subject)
     fields = [(field, getattr(one, "every_client", None)) for field, one in rest.fields.items()]
     structure = [(one.flags, [quantity for _, quantity in one.terms]) for one in found]
@@ -183,13 +176,13 @@ def at_rest(name):
 
 
 def slowest(name):
-    method, where = at(name, *SETTINGS[0])
+    method, where = by_rule(name, *SETTINGS[0])
     return slowest_decrease(method, FunctionClass.of(where))
 
 
 def on_a_problem(name):
     """Return the worst decrease over all states on a problem, by the method's own step."""
-    method, _ = at(name, 3, 20.0, 1.0)
+    method, _ = by_rule(name, 3, 20.0, 1.0)
     sent = {"unbiased": RandK(1), "contractive": Scaled(RandK(1))}.get(method.needs.compressor)
     problem = Quadratic.random(3, 2, mu=1.0, L=20.0)
     return 1 - worst_state(Experiment.of(method, problem, sent), METHODS[name].theorems[0])[0]

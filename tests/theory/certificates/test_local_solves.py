@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
 from certibit import GD, METHODS, ClientClass, Experiment, FiveGCSCC, Quadratic, certify, compressor
 from certibit.solvers.backend import copies, mean
 from certibit.solvers.local_solve import gradient_steps
 from certibit.theory.certificates.search import setting
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs import symbolic_step as step_module
 from certibit.theory.worlds.linear_maps import worst_case
@@ -48,9 +48,9 @@ def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequalit
 @pytest.mark.parametrize("rule", ["ours", "ours-adaptive"])
 def test_steep_functions_keep_what_is_promised(rule, kappa):
     """With where solves end as far as a step leads, the solver was lost from kappa = 1e5 on."""
-    where = class_setting(CARD.method, 3, kappa, 4.0, None, 1)
-    proof = certify(CARD.at(where, rule), where)
-    assert proof.decrease >= 1 - THEOREM.rate(proof.method, where)
+    method, where = by_rule("5gcs-cc", 3, kappa, 4.0, rule)
+    proof = certify(method, where)
+    assert proof.decrease >= 1 - THEOREM.rate(method, where)
     assert proof.verify()
 
 
@@ -127,8 +127,7 @@ def test_clients_that_differ_solve_locally():
 @pytest.mark.parametrize(("n", "omega"), [(1, 99.0), (10, 1.0), (100, 0.0), (10**4, 4.0)])
 def test_thousands_of_local_steps_keep_what_is_promised(n, omega):
     """The gradient that they leave is as small as 1e-5 of the first, and is measured so."""
-    where = class_setting(CARD.method, n, 1e5, omega, None, 1)
-    method = CARD.at(where)
+    method, where = by_rule("5gcs-cc", n, 1e5, omega)
     stated = certify(method, where)
     assert stated.decrease >= 1 - THEOREM.rate(method, where)
     assert certify(method, where, potential="search").decrease >= stated.decrease
@@ -144,8 +143,7 @@ def test_of_equal_local_steps_a_few_show_that_a_method_is_linear():
             calls.append(1)
             return super()._change(*where)
 
-    where = class_setting(CARD.method, 100, 1e5, 9.0, None, 1)
-    method = CARD.at(where)
+    method, where = by_rule("5gcs-cc", 100, 1e5, 9.0)
     certify(Counted(**vars(method)), where, potential=THEOREM)
     assert len(calls) < 3.5 * method.K  # all of them for the sizes of the fields, and their slopes
 

@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
 from certibit import EF21, PAGE, ClientClass, ClippedSGD, Refusal, certify, certify_steps, mean
 from certibit.cli import main
 from certibit.solvers.methods.gd import GD, State
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
-from certibit.theory.certificates.summary import account, class_setting
+from certibit.theory.certificates.summary import account
 from certibit.theory.chains.certify_steps import attained_log_factor
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.relaxed.certify_clipped import certify_clipped
@@ -32,10 +33,7 @@ def of_numpy(method, number):
 @pytest.mark.parametrize("number", [np.float64, np.longdouble, np.array], ids=lambda x: x.__name__)
 @pytest.mark.parametrize("name", ["gd", "locodl", "gradskip", "scaffold", "tamuna", "5gcs-cc"])
 def test_numbers_of_numpy_are_numbers(name, number):
-    card = METHODS[name]
-    omega = 2.0 if card.method.needs.compressor else None
-    where = class_setting(card.method, 3, 10.0, omega, None, 1)
-    method, functions = card.at(where), FunctionClass.of(where)
+    method, where = by_rule(name, 3, 10.0, 2.0)
     other = of_numpy(method, number)
     assert other == method
     assert {type(getattr(other, one.name)) for one in fields(other)} <= {
@@ -45,8 +43,8 @@ def test_numbers_of_numpy_are_numbers(name, number):
         str,
         tuple,
     }
-    found = certify(other, functions)
-    assert found.decrease == pytest.approx(certify(method, functions).decrease, rel=1e-6)
+    found = certify(other, where)
+    assert found.decrease == pytest.approx(certify(method, where).decrease, rel=1e-6)
     assert found.verify()
 
 
@@ -115,22 +113,15 @@ LOSSLESS = [("ef21", 1.4), ("ef", 3.3), ("compressed-gd", 3.3), ("econtrol", 0.6
 @pytest.mark.parametrize(("name", "least"), LOSSLESS)
 def test_without_compression_error_feedback_is_certified(name, least, kappa):
     """Gradient descent was refused there, or called infeasible: alpha = 1 is no unknown error."""
-    card = CARDS[name]
-    n = 1 if name == "compressed-gd" else 10
-    where = class_setting(card.method, n, kappa, 0.0, None, 1)
-    found = account(card, card.at(where), where)
+    found = account(CARDS[name], *by_rule(name, 1 if name == "compressed-gd" else 10, kappa, 0.0))
     assert least / kappa * 0.99 < found.decrease < 4 / kappa
 
 
 def test_the_tight_theorems_of_error_feedback_are_for_what_compresses():
     """At s = 0 the Psi of EF21 is 0 along runs, and that of EF does not see e."""
     for name in ("ef", "ef21"):
-        card = CARDS[name]
-        where = class_setting(card.method, 3, 10.0, 0.0, None, 1)
-        tight = card.about("potential")[-1]
-        assert [one.statement for one in tight.unmet(card.at(where, "best"), where)] == [
-            "alpha < 1"
-        ]
+        (unmet,) = CARDS[name].about("potential")[-1].unmet(*by_rule(name, 3, 10.0, 0.0, "best"))
+        assert unmet.statement == "alpha < 1"
 
 
 @dataclass(frozen=True)
@@ -208,11 +199,8 @@ ROUND = [name for name, card in METHODS.items() if card.about("potential") and c
 @pytest.mark.parametrize("name", ROUND)
 def test_functions_that_are_all_but_round_are_certified(name):
     """At kappa = 1 + 1e-9 the decrease is that at 1, up to rounding; -7071 was certified."""
-    card = METHODS[name]
-    omega = 2.0 if card.method.needs.compressor else None
-    where = class_setting(card.method, 3, 1 + 1e-9, omega, None, 1)
-    method = card.at(where)
-    theorem = card.best_theorem(method, where)
+    method, where = by_rule(name, 3, 1 + 1e-9, 2.0)
+    theorem = METHODS[name].best_theorem(method, where)
     promised = 1 - theorem.rate(method, where)
     found = certify(method, where, potential=theorem)
     assert found.decrease > 0.999 * promised

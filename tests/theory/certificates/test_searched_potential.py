@@ -4,14 +4,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from small_methods import Memory, Psi
 
-from certibit import DIANA, EF21, GD, METHODS, GradSkip, LoCoDL, Refusal, Scaffnew, Squares, certify
-from certibit.solvers.authoring import Method, Needs, copies, mean
+from certibit import (
+    DIANA,
+    EF,
+    EF21,
+    GD,
+    METHODS,
+    GradSkip,
+    LoCoDL,
+    Refusal,
+    Scaffnew,
+    Squares,
+    certify,
+)
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates import certify as module
 from certibit.theory.certificates.certify import best_decrease, proved_factor, searched_potential
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import ClientClass, FunctionClass
@@ -28,9 +39,7 @@ class MyDIANA(DIANA):
 
 def without_theorem(n, kappa):
     """Return DIANA, the same as a user's own without a card, and the setting."""
-    card = METHODS["diana"]
-    where = class_setting(card.method, n, kappa, 3.0, None, 1)
-    method = card.at(where)
+    method, where = by_rule("diana", n, kappa, 3.0)
     own = MyDIANA(**vars(method))
     assert not card_of(own).about("potential")
     return method, own, where
@@ -49,9 +58,8 @@ def test_the_search_is_as_good_as_the_published_potential(n, kappa):
 @pytest.mark.parametrize("name", ["fedcomgate", "diana"])
 def test_a_search_of_steps_takes_for_proved_what_is_proved(name):
     """Their forms subtract f - f*, so that no bound of a variance may take the place of a noise."""
-    card = METHODS[name]
-    where = class_setting(card.method, 3, 20.0, 4.0, None, 1)
-    method, functions = card.at(where), FunctionClass.of(where)
+    method, where = by_rule(name, 3, 20.0, 4.0)
+    functions = FunctionClass.of(where)
     psi = searched_potential(method, functions)
     assert psi.values < 0
     proved = proved_factor(method, functions, psi).decrease
@@ -79,9 +87,7 @@ class MyScaffnew(Scaffnew):
     ids=["locodl", "scaffnew"],
 )
 def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
-    card = METHODS[published]
-    where = class_setting(card.method, *setting, None, 1)
-    method = card.at(where)
+    method, where = by_rule(published, *setting)
     found = certify(own(**vars(method)), where)
     assert least * certify(method, where).decrease < found.decrease < most
     assert found.verify()
@@ -102,13 +108,11 @@ def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
 )
 def test_forms_without_function_values_are_searched_for_masks(name, n, kappa, least):
     """Where entries are shared by a few, the next model depends on who they are."""
-    card = METHODS[name]
-    where = class_setting(card.method, n, kappa, None, None, 1)
-    method = card.at(where)
+    method, where = by_rule(name, n, kappa)
     assert method.s < n
     found = certify(method, where, potential="search")
     assert found.potential.values == 0
-    assert least * (1 - card.theorems[0].rate(method, where)) <= found.decrease
+    assert least * (1 - METHODS[name].theorems[0].rate(method, where)) <= found.decrease
     assert found.verify()
     if n <= 3:  # no potential proves more than what is attained
         functions = FunctionClass.of(where)
@@ -155,7 +159,7 @@ def test_the_reason_of_the_first_start_is_told():
             return type(s)(after.x + 0.01 * abs(s.x - after.x))
 
     with pytest.raises(Refusal, match="the step of sloped is not linear"):
-        certify(Sloped(0.1), class_setting(GD, 2, 10.0, None, None, 1))
+        certify(Sloped(0.1), FunctionClass(2, 1.0, 10.0))
 
 
 def tight_rate(kappa, alpha):
@@ -166,30 +170,6 @@ def tight_rate(kappa, alpha):
         (kappa - 1) ** 2 + 16 * kappa * s / (1 + s) ** 2
     ) ** 0.5
     return eta, s + (1 + s) * (kappa - 1) * eta * root / (4 * (kappa + 1))
-
-
-@dataclass(frozen=True)
-class EFState:
-    """The model (1, d, R) and the error of each client (n, d, R)."""
-
-    x: object
-    e: object
-
-
-@dataclass(frozen=True)
-class EF(Method):
-    """Error feedback (arXiv:1901.09847); it rests where all gradients at the solution are 0."""
-
-    eta: float
-    name, needs = "my-ef", Needs(compressor="contractive")
-
-    def start(self, x, problem, channel):
-        return EFState(x, copies(0 * x, problem.n))
-
-    def communicate(self, s, problem, channel):
-        wanted = s.e + self.eta * problem.grad(s.x)
-        c = channel.uplink(wanted)
-        return EFState(channel.broadcast(s.x - mean(c)), wanted - c)
 
 
 @pytest.mark.long(keep=1)
@@ -216,7 +196,7 @@ def test_the_tight_rate_is_found_where_it_is_slow(n, kappa, alpha):
 @pytest.mark.parametrize(("kappa", "alpha"), [(10.0, 0.5), (2.0, 0.5)])
 def test_the_tight_rate_of_ef_is_found(kappa, alpha):
     eta, rate = tight_rate(kappa, alpha)
-    found = certify(EF(eta), FunctionClass(1, 1.0, kappa, alpha=alpha))
+    found = certify(EF(eta), FunctionClass(1, 1.0, kappa, alpha=alpha), potential="search")
     assert found.decrease == pytest.approx(1 - rate, rel=3e-3)
 
 
@@ -232,9 +212,7 @@ def test_a_potential_is_printed_as_a_formula():
 
 def test_no_signed_form_is_proved_by_bounds_of_variances():
     """E[Psi+] does not grow with the variance of a noise where Psi has a negative part."""
-    card = METHODS["diana"]
-    where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
-    proof = certify(card.at(where), where, potential="search")
+    proof = certify(*by_rule("diana", 3, 100.0, 4.0), potential="search")
     assert proof.potential.values < 0
     assert proof.free
     assert proof.verify()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
 from certibit import METHODS, SCAFFOLD, FunctionClass, Refusal
 from certibit.data.problem import Constants
@@ -12,14 +13,6 @@ from certibit.theory.assumptions.assumption import BoundedDissimilarity
 from certibit.theory.catalogue.catalogue import CARDS, SHARED_MINIMISER
 from certibit.theory.certificates.certify import best_decrease, certify, searched_potential
 from certibit.theory.certificates.summary import class_setting
-
-
-def at_a_point(name, n, kappa, omega):
-    """Return a method with the parameters of its first rule, and the setting."""
-    card = METHODS[name]
-    sent = omega if card.method.needs.compressor else None
-    where = class_setting(card.method, n, kappa, sent, None, 1)
-    return card.at(where), where
 
 
 def methods_by_rule(card, where):
@@ -35,7 +28,7 @@ def methods_by_rule(card, where):
     "name", [name for name, card in METHODS.items() if card.about("potential")]
 )
 def test_a_search_never_gives_less_than_the_stated_potential(name, point):
-    method, where = at_a_point(name, *point)
+    method, where = by_rule(name, *point)
     try:
         stated = certify(method, where)
     except Refusal:
@@ -87,7 +80,7 @@ def test_a_certificate_proves_what_a_theorem_with_this_status_promises(name, the
 )
 def test_a_search_gives_no_less_than_the_best_of_all_theorems(name, point):
     """It is not the first theorem's potential that proves the most here."""
-    method, where = at_a_point(name, *point)
+    method, where = by_rule(name, *point)
     found = certify(method, where, potential="search")
     first, *others = (
         certify(method, where, potential=one) for one in METHODS[name].about("potential")
@@ -99,7 +92,7 @@ def test_a_search_gives_no_less_than_the_best_of_all_theorems(name, point):
 @pytest.mark.long
 def test_very_near_points_lose_nothing():
     """Those of SCAFFOLD's local steps are so near that floats proved nothing here."""
-    method, where = at_a_point("scaffold", 10**5, 100.0, None)
+    method, where = by_rule("scaffold", 10**5, 100.0, None)
     assert certify(method, where).decrease == pytest.approx(2.468892e-4, rel=1e-6)
     assert certify(method, where, potential="search").decrease >= 2.46889e-4
 
@@ -107,7 +100,7 @@ def test_very_near_points_lose_nothing():
 @pytest.mark.long
 def test_the_model_of_one_client_is_no_second_point_for_values():
     """f - f* there proves no more, and more than doubles the inequalities."""
-    method, where = at_a_point("locodl", 1, 1000.0, 4.0)
+    method, where = by_rule("locodl", 1, 1000.0, 4.0)
     found = certify(method, where, potential="search")
     assert found.potential.points == ()
     assert found.decrease >= 0.00108536476 * (1 - 1e-6)  # with the second point
@@ -126,7 +119,7 @@ def test_the_model_of_one_client_is_no_second_point_for_values():
     ],
 )
 def test_a_search_proves_so_many_times_what_the_stated_potential_does(name, point, gain):
-    method, where = at_a_point(name, *point)
+    method, where = by_rule(name, *point)
     stated = certify(method, where).decrease
     assert certify(method, where, potential="search").decrease >= gain * stated > 0
 
@@ -134,7 +127,7 @@ def test_a_search_proves_so_many_times_what_the_stated_potential_does(name, poin
 @pytest.mark.long
 def test_values_at_other_points_of_the_state_are_printed():
     """ADIANA evaluates gradients at w, too, where no theorem is needed to say so."""
-    method, where = at_a_point("adiana", 10, 100.0, 4.0)
+    method, where = by_rule("adiana", 10, 100.0, 4.0)
     assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where)))
 
 
@@ -145,7 +138,7 @@ def test_a_potential_with_tiny_parts_loses_no_digits(n):
     theorem = METHODS["ef21"].theorems[0]
 
     def decrease(n, kappa):
-        method, where = at_a_point("ef21", n, kappa, 1.0)
+        method, where = by_rule("ef21", n, kappa, 1.0)
         return best_decrease(method, FunctionClass.of(where), theorem)
 
     assert decrease(n, 1e5) == pytest.approx(decrease(1, 100.0) / 1000, rel=3e-3)
@@ -162,10 +155,10 @@ def test_a_potential_with_tiny_parts_loses_no_digits(n):
 )
 def test_a_search_proves_the_same_for_any_number_of_clients(name):
     found = []
-    method, _ = at_a_point(name, 10**5, 100.0, 4.0)
+    method, _ = by_rule(name, 10**5, 100.0, 4.0)
     own = name in {"5gcs-cc", "scaffold", "compressed-scaffnew", "tamuna"}
     for n in (10**5, 10**6):
-        rule, where = at_a_point(name, n, 100.0, 4.0)
+        rule, where = by_rule(name, n, 100.0, 4.0)
         method = rule if own else method  # whose parameters are for one n
         proved = certify(method, where, potential="search")
         found.append(proved.decrease)
@@ -185,7 +178,7 @@ def test_a_search_proves_the_same_for_any_number_of_clients(name):
     ],
 )
 def test_nothing_of_a_search_is_given_up_for_its_proof(name, point, least):
-    found = certify(*at_a_point(name, *point), potential="search")
+    found = certify(*by_rule(name, *point), potential="search")
     assert found.decrease >= least * (1 - 2e-5)
     assert found.verify()
 
@@ -207,7 +200,7 @@ class Favoured(SCAFFOLD):
 
 @pytest.mark.parametrize(("clips", "reason"), [(True, "not linear"), (False, "not treat all")])
 def test_a_few_clients_of_many_show_what_a_method_is(clips, reason):
-    method, where = at_a_point("scaffold", 10**5, 100.0, None)
+    method, where = by_rule("scaffold", 10**5, 100.0, None)
     for m in (method.m, 100):
         own = Favoured(**{**vars(method), "m": m}, clips=clips)
         with pytest.raises(Refusal, match=reason):

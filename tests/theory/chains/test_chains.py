@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import pytest
+from by_rule import by_rule
 
 from certibit import (
     GD,
@@ -19,7 +20,6 @@ from certibit import (
     certify,
 )
 from certibit.theory.certificates.potential_family import Family
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.certify_steps import attained_log_factor, certify_run, certify_steps
 from certibit.theory.chains.chain_programme import ChainProgramme
 from certibit.theory.cones.central_path import follow, strictly_inside
@@ -32,17 +32,15 @@ from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 NAMES = ["gd", "agd", "diana", "locodl", "scaffnew", "dasha", "ef21"]
 
 
-def by_rule(name, n=3, kappa=50.0):
+def with_class(name, n=3, kappa=50.0):
     """Return a method with the parameters of its first rule, and its class."""
-    card = METHODS[name]
-    omega = 4.0 if card.method.needs.compressor else None
-    where = class_setting(card.method, n, kappa, omega, None, 1)
-    return card.at(where), FunctionClass.of(where)
+    method, where = by_rule(name, n, kappa, 4.0)
+    return method, FunctionClass.of(where)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_step_is_the_certificate_of_one_step(name):
-    chain, once = certify_steps(*by_rule(name), 1), certify(*by_rule(name))
+    chain, once = certify_steps(*with_class(name), 1), certify(*with_class(name))
     assert chain.links[0].decrease == once.decrease
     assert chain.decrease == pytest.approx(once.decrease, rel=1e-9)
 
@@ -50,9 +48,9 @@ def test_one_step_is_the_certificate_of_one_step(name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_longer_chain_is_no_worse_and_no_better_than_the_truth(name):
-    before = certify(*by_rule(name)).decrease
+    before = certify(*with_class(name)).decrease
     for steps in (2, 4, 64):
-        chain = certify_steps(*by_rule(name), steps)
+        chain = certify_steps(*with_class(name), steps)
         assert chain.steps == steps
         assert chain.verify()
         assert chain.decrease >= before * (1 - 1e-6)
@@ -62,7 +60,7 @@ def test_a_longer_chain_is_no_worse_and_no_better_than_the_truth(name):
 
 @pytest.mark.parametrize("name", ["gd", "scaffnew", "agd"])
 def test_two_steps_are_tight(name):
-    chain = certify_steps(*by_rule(name), 2)
+    chain = certify_steps(*with_class(name), 2)
     assert math.exp(attained_log_factor(chain)) == pytest.approx(chain.factor, rel=1e-5)
 
 
@@ -96,16 +94,15 @@ def test_factors_far_below_the_rounding_of_a_decrease_are_proved(measure):
 
 def test_a_chain_at_one_curvature_is_proved():
     """Its factors are far below the accuracy of the path; a potential that is lost is left out."""
-    where = class_setting(GD, 3, 1 + 1e-9, None, None, 1)
-    chain = certify_steps(METHODS["gd"].at(where), where, 2, measure="gap")
+    chain = certify_steps(*by_rule("gd", 3, 1 + 1e-9), 2, measure="gap")
     assert chain.verify()
     assert chain.factor < 1e-15
 
 
 @pytest.mark.long
 def test_most_of_the_looseness_of_a_step_is_gone_after_many():
-    once = certify(*by_rule("locodl", kappa=100.0))
-    chain = certify_steps(*by_rule("locodl", kappa=100.0), 1000)
+    once = certify(*with_class("locodl", kappa=100.0))
+    chain = certify_steps(*with_class("locodl", kappa=100.0), 1000)
     assert chain.decrease > 1.7 * once.decrease
     assert chain.log_factor >= attained_log_factor(chain)
 
@@ -120,7 +117,7 @@ def changed_link(chain, place, **changes):
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["scaffnew", "ef21"])
 def test_a_planted_fault_in_any_link_is_refused(name):
-    chain = certify_steps(*by_rule(name), 3)
+    chain = certify_steps(*with_class(name), 3)
     assert chain.verify()
     for place, link in enumerate(chain.links):
         greedy = link.exact + abs(link.exact) / 1000
@@ -138,7 +135,7 @@ def test_a_planted_fault_in_any_link_is_refused(name):
 @pytest.mark.long
 def test_values_of_the_next_potential_are_not_negative():
     """The mean of a value at a noisy point is bounded from above only."""
-    chain = certify_steps(*by_rule("locodl"), 2, measure="gap")
+    chain = certify_steps(*with_class("locodl"), 2, measure="gap")
     last = chain.links[-1]
     negative = tuple(-weight for weight in last.following)
     lower = replace(last, following=negative, exact=Fraction(-(10**6)))
@@ -148,7 +145,7 @@ def test_values_of_the_next_potential_are_not_negative():
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["scaffnew", "ef21", "agd"])
 def test_every_link_is_next_to_its_bound(name):
-    chain = certify_steps(*by_rule(name), 16)
+    chain = certify_steps(*with_class(name), 16)
     assert chain.verify()
     for link in chain.links:
         assert link.decrease <= link.bound <= link.decrease + 1e-8 * abs(link.decrease)
@@ -156,7 +153,7 @@ def test_every_link_is_next_to_its_bound(name):
 
 @pytest.mark.long
 def test_the_number_of_steps_changes_one_count_only():
-    chain = certify_steps(*by_rule("locodl"), 64)
+    chain = certify_steps(*with_class("locodl"), 64)
     counts = [count + 936 * (place == chain.longest) for place, count in enumerate(chain.counts)]
     longer = replace(chain, counts=tuple(counts))
     assert longer.steps == 1000
@@ -167,14 +164,14 @@ def test_the_number_of_steps_changes_one_count_only():
 @pytest.mark.long
 @pytest.mark.parametrize("n", [100, 10**6])
 def test_many_clients_cost_nothing(n):
-    chain = certify_steps(*by_rule("locodl", n=n), 100)
+    chain = certify_steps(*with_class("locodl", n=n), 100)
     assert len(chain.links) <= 5
-    assert chain.decrease > certify(*by_rule("locodl", n=n)).decrease
+    assert chain.decrease > certify(*with_class("locodl", n=n)).decrease
 
 
 def programme_of(name, kept):
     """Return the programme of four steps that change the potential, and more that do not."""
-    method, functions = by_rule(name)
+    method, functions = with_class(name)
     theorem = METHODS[name].theorems[0]
     joined = Joined((theorem, Family.largest(method, functions).start.spread()))
     step = RationalStep.of(method, functions, joined)
@@ -215,7 +212,7 @@ def test_clients_that_differ():
 @pytest.mark.long
 def test_a_potential_that_grows_in_one_step_may_shrink_in_many():
     """DIANA with a potential whose weight of the shifts is far too small."""
-    method, functions = by_rule("diana", kappa=20.0)
+    method, functions = with_class("diana", kappa=20.0)
     theorem = METHODS["diana"].theorems[0]
 
     class Light:
@@ -293,7 +290,7 @@ def test_equal_potentials_are_joined_if_they_are_the_same(size):
 @pytest.mark.parametrize("name", ["agd", "diana"])
 def test_a_searched_form_with_negative_weights_begins_a_chain(name):
     """The command gives several steps such a form, and was told to choose other parameters."""
-    once = certify(*by_rule(name), "search")
+    once = certify(*with_class(name), "search")
     assert min(once.weights) < 0
     form = Reweighted(once.potential, once.weights)
     chain = certify_steps(once.method, once.functions, 3, form)

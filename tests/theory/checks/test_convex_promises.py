@@ -19,7 +19,7 @@ from certibit import (
     parameters,
     plan,
 )
-from certibit.solvers.authoring import Array, Method, Needs, mean, where
+from certibit.solvers.authoring import mean, where
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.cards.diana import ConvexShifts
@@ -148,27 +148,16 @@ def test_check_holds_a_run_against_the_bound(monkeypatch):
 
 
 @dataclass(frozen=True)
-class State:
-    """The model."""
-
-    x: Array  # (1, d, R)
-
-
-@dataclass(frozen=True)
-class Lazy(Method):
+class Lazy(certibit.GD):
     """Gradient descent that does a step with probability p."""
 
-    gamma: float
-    p: float
+    p: float = 0.5
 
-    name, needs = "lazy", Needs(compressor=None)
-
-    def start(self, x, problem, channel):
-        return State(x)
+    name = "lazy"
 
     def communicate(self, s, problem, channel):
         step = self.gamma * mean(channel.send(problem.grad(s.x)))
-        return State(where(channel.coin(self.p), channel.broadcast(s.x - step), s.x))
+        return type(s)(where(channel.coin(self.p), channel.broadcast(s.x - step), s.x))
 
 
 class LazyRuns(RunTheorem):

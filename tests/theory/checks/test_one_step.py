@@ -30,7 +30,7 @@ from certibit.theory.checks.method.one_step import (
     worst_quadratic,
 )
 from certibit.theory.checks.promises import at_the_boundary, boundaries
-from certibit.theory.verdict import Verdict, largest
+from certibit.theory.verdict import Verdict
 from certibit.theory.worlds.linear_maps import worst_case
 
 SCALAR = Quadratic.from_arrays(
@@ -163,12 +163,6 @@ def test_every_check_has_its_sentence():
     method = card.parameters(problem, RandK(2), "b")
     found = examine_method(method, problem, RandK(2), rule="b", seeds=2, accuracy=1e-3)
     assert [verdict.check for verdict in found.verdicts if not verdict.advice] == []
-
-
-def test_not_a_number_is_passed_by_nowhere():
-    assert largest([0.0, 1.0]) == 1.0
-    assert largest([0.0, math.nan]) == math.inf
-    assert largest([math.nan, 0.0]) == math.inf
 
 
 def of(name, number=0):

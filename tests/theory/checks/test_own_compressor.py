@@ -60,11 +60,6 @@ def test_what_is_wrong_with_a_file_is_said(own, name, text, sentence):
         compressor(f"{own(text)}{name}")
 
 
-def test_no_file():
-    with pytest.raises(Refusal, match=r"there is no file nowhere\.py"):
-        compressor("nowhere.py:Name")
-
-
 @pytest.mark.parametrize("command", ["run", "check"])
 def test_commands_take_it(capsys, own, command):
     sent = f"{own()}:RandomSigns"

@@ -196,10 +196,6 @@ def test_the_best_step_of_gradient_descent():
     assert found.best >= 0.75
 
 
-def test_a_step_that_is_too_large_may_climb():
-    assert certify(GD(3.0), FunctionClass.nonconvex(2, L=1.0)).c < 0
-
-
 def test_more_similar_clients_allow_more():
     plain = FunctionClass.nonconvex(10, L=1.0, L_tilde=1.0, omega=9.0)
     similar = replace(plain, assumptions=(*plain.assumptions, Similarity(0.1)))

@@ -4,16 +4,15 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 from attack import Quadratics, excess_at_start, largest_excess
-from small_methods import Psi
+from by_rule import by_rule
+from small_methods import Memory, Psi
 
 from certibit import (
     AGD,
-    CARDS,
     DASHA,
     DIANA,
     EF21,
@@ -35,7 +34,6 @@ from certibit import (
     certify_steps,
 )
 from certibit.solvers.authoring import mean
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.proofs.proof import rest_text
 from certibit.theory.quadratic_potential import AtModel
 
@@ -131,11 +129,9 @@ def test_certified_constants_and_attacks(method, constants, least):
 )
 def test_the_convex_rule_of_5gcs_cc_has_a_descent(n, omega, cohort, c):
     """Nothing is taken out of the f_i: with mu > 0 the F_i would not be convex."""
-    card = CARDS["5gcs-cc"]
-    where = class_setting(card.method, n, 100.0, omega, None, 1)
-    functions = FunctionClass(n, 0.0, where.L, omega=omega)
-    proof = certify(card.at(where, "convex", cohort=cohort), functions)
-    assert proof.c * where.L == pytest.approx(c, rel=5e-3)
+    method, _ = by_rule("5gcs-cc", n, 100.0, omega, "convex", cohort=cohort)
+    proof = certify(method, FunctionClass(n, 0.0, 100.0, omega=omega))
+    assert proof.c * 100 == pytest.approx(c, rel=5e-3)
 
 
 @pytest.mark.parametrize("method", [SGD, GD])
@@ -195,14 +191,6 @@ def test_misfits_are_refused():
 
 
 @dataclass(frozen=True)
-class State:
-    """The model and the gradients there."""
-
-    x: Any
-    h: Any
-
-
-@dataclass(frozen=True)
 class Late(Method):
     """x+ = x - gamma mean h, h+ = grad f(x+) of each or of all, in a unit; K such steps a round."""
 
@@ -217,7 +205,7 @@ class Late(Method):
         return Every(self.K)
 
     def start(self, x, problem, channel):
-        return State(x, self.gradients(x, problem))
+        return Memory(x, self.gradients(x, problem))
 
     def gradients(self, x, problem):
         h = self.unit * problem.grad(x)
@@ -225,7 +213,7 @@ class Late(Method):
 
     def local_step(self, s, problem, channel):
         x = s.x - self.gamma / self.unit * mean(s.h)
-        return State(x, self.gradients(x, problem))
+        return Memory(x, self.gradients(x, problem))
 
     def communicate(self, s, problem, channel):
         return s

@@ -15,7 +15,6 @@ from certibit import (
     Gap,
     GradientNoise,
     Quadratic,
-    Refusal,
     Setting,
     Squares,
     certify,
@@ -103,15 +102,3 @@ def test_several_local_random_steps_are_certified(K):
     assert proof.c > 0.08
     assert 0 < proof.e < STEP**2 / 2 / 10
     assert not replace(proof, exact_e=proof.exact_e * 99 / 100).verify()
-
-
-def test_a_control_variate_of_the_wrong_sign_is_seen():
-    class Wrong(SCAFFOLD):
-        name = "wrong-scaffold"
-
-        def communicate(self, s, problem, channel):
-            after = super().communicate(s, problem, channel)
-            return type(s)(after.x, 2 * s.c_i - after.c_i, after.c)
-
-    with pytest.raises(Refusal):
-        certify(Wrong(K=2, eta_l=0.05, eta_g=1.0, m=4), noisy(4))

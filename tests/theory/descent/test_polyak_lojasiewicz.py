@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from attack import largest_excess
+from by_rule import by_rule
 from drawn_functions import sample
 
 from certibit import (
@@ -21,7 +22,6 @@ from certibit import (
     certify,
     check_assumption,
 )
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.quadratic_potential import AtModel
 from certibit.theory.verdict import written
 
@@ -53,9 +53,8 @@ def test_gradient_descent_has_its_tight_factor(mu, potential, measure, close):
 @pytest.mark.parametrize("n", [1, 10])
 def test_published_factors_are_certified_without_convexity(name, n):
     """arXiv:2106.05203 and arXiv:2102.07845: 1 - gamma mu for a step of the papers."""
-    card = METHODS[name]
-    where = class_setting(card.method, n, KAPPA, 4.0, None, 1)
-    method, theorem = card.at(where, "published"), card.theorems[0]
+    method, where = by_rule(name, n, KAPPA, 4.0, "published")
+    theorem = METHODS[name].theorems[0]
     functions = under(replace(FunctionClass.of(where), mu=-KAPPA), 1.0)
     promised = 1 - theorem.rate(method, where)
     stated = certify(method, functions, theorem, measure="potential")

@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from by_rule import by_rule
 from forgeries import changed, refused, resealed
 from proofs_by_rule import QUICK, proof_of
 
 from certibit import EF21PDIANA, GD, METHODS, ClientClass, FunctionClass, certify
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.proof_file import proof_file, sealed
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
@@ -266,11 +266,9 @@ def steps_of(file):
 
 
 def test_many_local_steps_are_one_inequality_that_is_checked():
-    card = METHODS["5gcs-cc"]
-    where = class_setting(card.method, 3, 1e3, 3.0, None, 1)
-    method = card.at(where)
+    method, where = by_rule("5gcs-cc", 3, 1e3, 3.0)
     proof = certify(method, where)
-    promised = 1 - card.theorems[0].rate(method, where)
+    promised = 1 - METHODS["5gcs-cc"].theorems[0].rate(method, where)
     assert promised < float(proof.decrease) <= proof.bound <= float(proof.decrease) * (1 + 1e-9)
     file = proof_file(proof)["proof"]
     assert CHECKER.check(file) == ""
@@ -281,11 +279,9 @@ def test_many_local_steps_are_one_inequality_that_is_checked():
 @pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("kappa", "omega"), [(100.0, 4.0), (1e6, 3.0)])
 def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
-    card = METHODS["5gcs-cc"]
-    where = class_setting(card.method, 3, kappa, omega, None, 1)
-    method = card.at(where, "ours-adaptive")
-    proof = certify(method, where)
-    assert 1 - card.theorems[0].rate(method, where) < float(proof.decrease) <= proof.bound
+    method, where = by_rule("5gcs-cc", 3, kappa, omega, "ours-adaptive")
+    proof, theorem = certify(method, where), METHODS["5gcs-cc"].theorems[0]
+    assert 1 - theorem.rate(method, where) < float(proof.decrease) <= proof.bound
     file = proof_file(proof)["proof"]
     assert CHECKER.check(file) == ""
     steps = steps_of(file)

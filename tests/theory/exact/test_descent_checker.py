@@ -156,16 +156,6 @@ def one_noise_of_two_messages():
     return file
 
 
-def one_error_of_two_messages_in_a_block():
-    """What all clients lose in the mean is said to be lost of a vector that is 0, too."""
-    file = descent("ef21", "nonconvex")
-    shared, apart = file["messages"][0]["contraction"]
-    nothing = [["0"] * len(part) for part in (shared, apart)]
-    another = {"class": 0, "vector": nothing, "contraction": [shared, nothing[1]]}
-    file["messages"].append(another)
-    return file
-
-
 def one_gradient_twice():
     file = descent("gd", "nonconvex")
     again = dict(file["evaluations"][0], gradient=units(file, len(file["psi"]["blocks"][0]) - 1))
@@ -300,7 +290,7 @@ FORGED = [
     changes_of_one_sample_as_orthogonal, dissimilarity_as_noise,
     noises_of_one_sample_as_orthogonal, a_sample_at_three_points,
     contraction_as_noise, noise_along_what_follows, gradient_before_its_point,
-    one_noise_of_two_messages, one_error_of_two_messages_in_a_block,
+    one_noise_of_two_messages,
     half_of_zeta, one_gradient_twice, links_of_one_client, joint_and_independent,
     e_paid_by_a_negative_mean, a_variance_of_a_state,
 ]  # fmt: skip

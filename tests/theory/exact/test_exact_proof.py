@@ -4,14 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from closed_forms import DIANA_FORM, EF21_FORM, EF_FORM
 from flint import ctx
-from proofs_by_rule import QUICK, by_rule
+from proofs_by_rule import QUICK
 
 from certibit import DIANA, GD, FunctionClass, Refusal, certify
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 from certibit.theory.certificates.search import setting
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.central_path import Surroundings
 from certibit.theory.cones.cone_programme import BITS
 from certibit.theory.proofs.rational_algebra import ldl
@@ -32,11 +32,6 @@ LINEAR = {
 }
 
 
-SMALL = {
-    name: class_setting(METHODS[name].method, 3, 10.0, 4.0 if name == "diana" else None, None, 1)
-    for name in ("gd", "diana", "scaffold")
-}
-
 EVERY = [(name, rule) for name in LINEAR for rule in LINEAR[name].rules]
 
 
@@ -46,10 +41,7 @@ EVERY = [(name, rule) for name in LINEAR for rule in LINEAR[name].rules]
     [(*one, kappa) for one in EVERY for kappa in (10.0, 1e3, 1e6)],
 )
 def test_what_is_proved_for_every_rule_is_next_to_its_bound(name, rule, kappa):
-    card = LINEAR[name]
-    omega = 3.0 if card.method.needs.compressor else None
-    where = class_setting(card.method, 10, kappa, omega, None, 1)
-    proof = certify(card.at(where, rule), where)
+    proof = certify(*by_rule(name, 10, kappa, 3.0, rule))
     assert proof.decrease <= proof.bound <= proof.decrease + 1e-8 * abs(proof.decrease)
 
 
@@ -60,10 +52,8 @@ def test_what_is_proved_for_every_rule_is_next_to_its_bound(name, rule, kappa):
 )
 def test_the_tight_theorem_of_error_feedback_is_proved(name, rule, kappa):
     """Two directions vanish together, so that floats lose up to all of the decrease."""
-    card = LINEAR[name]
-    where = class_setting(card.method, 10, kappa, 3.0, None, 1)
-    method = card.at(where, rule)
-    theorem = card.best_theorem(method, where)
+    method, where = by_rule(name, 10, kappa, 3.0, rule)
+    theorem = LINEAR[name].best_theorem(method, where)
     proof = certify(method, where, potential=theorem)
     promised = 1 - theorem.rate(method, where)
     rounding = 1e-15 / promised
@@ -95,14 +85,11 @@ def test_the_decrease_of_a_tiny_step_has_all_its_digits(gamma, kappa):
 @pytest.mark.parametrize("name", ["ef21", "econtrol", "fedcomgate", "dasha"])
 def test_no_digits_are_lost_in_another_unit(name, unit):
     """Each of these was left where the solver stopped, some at a part in a million."""
-    card = METHODS[name]
-    plain = class_setting(
-        card.method, 10, 1e6, 3.0 if card.method.needs.compressor else None, None, 1
-    )
+    card, (method, plain) = METHODS[name], by_rule(name, 10, 1e6, 3.0)
     where = setting(10, 1e-6 * unit, unit, plain.d, plain.compressor)
     proof = certify(card.at(where), FunctionClass.of(where))
     assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
-    other = certify(card.at(plain), FunctionClass.of(plain))
+    other = certify(method, plain)
     assert float(proof.decrease) == pytest.approx(float(other.decrease), rel=1e-7)
 
 
@@ -116,7 +103,8 @@ def test_a_term_of_weight_0_proves_nothing_and_is_in_no_way():
 
 @pytest.mark.parametrize("name", QUICK)
 def test_exact_and_rounded_steps_agree(name):
-    method, functions = by_rule(name, 4, 10.0)
+    method, where = by_rule(name, 4, 10.0, 3.0)
+    functions = FunctionClass.of(where)
     potential = METHODS[name].theorems[0]
     rounded, exact = (
         symbolic_step(method, functions, potential, exact=exact) for exact in (False, True)

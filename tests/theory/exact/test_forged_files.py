@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from descents_by_class import descent_of
 from forgeries import refused, resealed
 from proofs_by_rule import proof_of
 from quadratic_attack import refuted
 
-from certibit import GD, METHODS, ClientClass, FunctionClass, certify
-from certibit.theory.certificates.summary import class_setting
+from certibit import GD, ClientClass, FunctionClass, certify
 from certibit.theory.export.proof_file import proof_file, sealed
 
 sys.path.append(str(Path(__file__).parents[3] / "docs"))
@@ -24,16 +24,10 @@ import check_proof
 CLASSES = [ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)]
 
 
-def _solves():
-    card = METHODS["5gcs-cc"]
-    where = class_setting(card.method, 3, 1e3, 3.0, None, 1)
-    return certify(card.at(where), where)
-
-
 CERTIFICATES = {
     **{name: partial(proof_of, name) for name in ("gd", "ef21", "locodl", "agd", "diana")},
     "classes": lambda: certify(GD(0.1), FunctionClass.of_classes(CLASSES)),
-    "local steps": _solves,
+    "local steps": lambda: certify(*by_rule("5gcs-cc", 3, 1e3, 3.0)),
 }
 DESCENTS = [("gd", "nonconvex"), ("gd", "convex"), ("ef21", "nonconvex")]
 
@@ -310,9 +304,7 @@ def test_the_class_of_g_is_told_where_the_start_alone_uses_it():
 
 def test_a_solve_that_ends_by_a_criterion_is_tied_to_its_point():
     """The gradients before and after the pull were any vectors, such as 0 and the end itself."""
-    card = METHODS["5gcs-cc"]
-    where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
-    file = proof_file(certify(card.at(where, "ours-adaptive"), where))["proof"]
+    file = proof_file(certify(*by_rule("5gcs-cc", 3, 100.0, 4.0, "ours-adaptive")))["proof"]
     assert not refused(check_proof, file)
     one = _steps(file)
     assert one["steps"]["pull"] != "0"

@@ -18,10 +18,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from closed_forms import LOCODL_FORM
 
-from certibit import METHODS, FunctionClass, LoCoDL, certify
-from certibit.theory.certificates.summary import class_setting
+from certibit import FunctionClass, LoCoDL, certify
 from certibit.theory.exact.long_run import ExtremeClass, SecondMoments, slowest_decrease
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
@@ -137,8 +137,8 @@ def test_without_compression_no_p_is_smaller(point):
 def test_balanced_is_the_form(point):
     """The points are at most 0.01 % above it, and where omega = 0 they are the rule."""
     n, omega, kappa, *_ = point
-    where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
-    balanced, law = METHODS["locodl"].at(where, "ours"), LOCODL_FORM.proof(*point).method
+    balanced, _ = by_rule("locodl", n, float(kappa), float(omega), "ours")
+    law = LOCODL_FORM.proof(*point).method
     for name in ("gamma", "chi", "rho", "p"):
         close = 1e-12 if not omega else 0.01 if name == "rho" else 3e-4
         assert getattr(balanced, name) == pytest.approx(getattr(law, name), rel=close)
@@ -169,11 +169,8 @@ def lack(omega, omega_av, d, p, rho):
 @pytest.mark.parametrize(("omega", "kappa"), [(Fraction(1, 2), 9), (Fraction(4), 400)])
 def test_moments_that_no_potential_survives(n, omega, kappa):
     """In rational numbers: below the rule they are possible for all rho, above it not for one."""
-    where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
-    least, d = (
-        Fraction(METHODS["locodl"].at(where, "ours").p),
-        Fraction(4 * kappa, (1 + kappa) ** 2),
-    )
+    rule, _ = by_rule("locodl", n, float(kappa), float(omega), "ours")
+    least, d = Fraction(rule.p), Fraction(4 * kappa, (1 + kappa) ** 2)
     for share in (Fraction(3, 4), Fraction(999, 1000), Fraction(101, 100)):
         lacks = [lack(omega, omega / n, d, share * least, Fraction(k, 40)) for k in range(1, 80)]
         assert (min(lacks) > 0) == (share < 1)
@@ -184,8 +181,7 @@ def test_moments_that_no_potential_survives(n, omega, kappa):
 def test_no_quadratic_potential_allows_rarer_rounds(point):
     """All of them are searched, at the eta of the rule and at others."""
     n, omega, kappa, *_ = point
-    where = class_setting(LoCoDL, n, float(kappa), float(omega), None, 1)
-    law = METHODS["locodl"].at(where, "ours")
+    law, where = by_rule("locodl", n, float(kappa), float(omega), "ours")
     best = 1 - ((float(kappa) - 1) / (float(kappa) + 1)) ** 2
     assert certify(law, where, potential="search").decrease == pytest.approx(best, rel=1e-3)
     for eta in (0.97, 1.0, 1.03):

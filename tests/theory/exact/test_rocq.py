@@ -7,12 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from by_rule import by_rule
 from descents_by_class import ASKED, descent_of
 from kernel import COMMAND, KERNEL, refusal
 
-from certibit import DIANA, GD, METHODS, ClientClass, FunctionClass, certify
+from certibit import DIANA, GD, ClientClass, FunctionClass, certify
 from certibit.cli import main
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import rocq_proof, write_certificate
 from certibit.theory.export.rocq_words import rocq_text
 
@@ -29,13 +29,8 @@ def proof_of(name):
         functions = FunctionClass(100, 1.0, 30.0, omega=4.0)
         return certify(DIANA(0.01, 0.2), functions, potential="search")
     if name in LOCAL:
-        card = METHODS["5gcs-cc"]
-        where = class_setting(card.method, 3, 1e3, 3.0, None, 1)
-        return certify(card.at(where, LOCAL[name]), where)
-    card = METHODS[name]
-    omega = 3.0 if card.method.needs.compressor else None
-    where = class_setting(card.method, 5, 30.0, omega, None, 1)
-    return certify(card.at(where), FunctionClass.of(where))
+        return certify(*by_rule("5gcs-cc", 3, 1e3, 3.0, LOCAL[name]))
+    return certify(*by_rule(name, 5, 30.0, 3.0))
 
 
 @KERNEL

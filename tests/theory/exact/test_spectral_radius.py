@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
-from certibit import METHODS, FunctionClass
-from certibit.theory.certificates.summary import class_setting
+from certibit import FunctionClass
 from certibit.theory.exact.long_run import slowest_decrease, spectral_radius
 
 
@@ -43,9 +43,8 @@ def test_a_vector_that_does_not_see_the_largest():
 @pytest.mark.parametrize("kappa", [4.0, 10.0, 25.0, 100.0, 1e3, 1e4, 1e6])
 def test_the_double_root_of_accelerated_gradient_descent(kappa):
     """Its roots at mu are both 1 - 1/sqrt(kappa); 1 - factor was 2e-4 too large at kappa = 100."""
-    card = METHODS["agd"]
-    where = class_setting(card.method, 3, kappa, None, None, 1)
-    found = slowest_decrease(card.at(where, "classical"), FunctionClass.of(where))
+    method, where = by_rule("agd", 3, kappa, rule="classical")
+    found = slowest_decrease(method, FunctionClass.of(where))
     assert found == pytest.approx(1 - (1 - kappa**-0.5) ** 2, rel=1e-11)
 
 

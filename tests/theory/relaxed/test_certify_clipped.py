@@ -24,8 +24,7 @@ from certibit import (
     certify_clipped,
 )
 from certibit.data.problem import RelaxedConstants
-from certibit.solvers.authoring import Refusal, mean
-from certibit.solvers.clipping import norm
+from certibit.solvers.authoring import Refusal
 from certibit.theory.cards.clipped_sgd import ClippedGD
 from certibit.theory.cards.episode import MAIN
 from certibit.theory.proofs.positivity import RationalFunction
@@ -183,23 +182,6 @@ def test_a_class_is_checked(values, words):
         RelaxedFunctions(**({"L0": 1.0, "L1": 1.0} | values))
     with pytest.raises(Refusal, match="kappa = -1 and rho = 1"):
         RelaxedFunctions.of_clients(1.0, 1.0, kappa=-1.0)
-
-
-@dataclass(frozen=True)
-class Own(ClippedSGD):
-    """A step of one's own: eta g/(1 + eta |g|/gamma), the soft clip."""
-
-    def communicate(self, s, problem, channel):
-        g = mean(problem.grad(s.x))
-        return type(s)(s.x - self.eta / (1 + self.eta * norm(g) / self.gamma) * g)
-
-
-def test_a_method_of_ones_own():
-    """The soft clip is normalised gradient descent with other names."""
-    eta, gamma = 0.25, 0.2
-    own = certify_clipped(Own(eta, gamma), FUNCTIONS)
-    other = certify_clipped(NormalisedGD(gamma, gamma / eta), FUNCTIONS)
-    assert own.exact == other.exact
 
 
 LOOKING = {

@@ -5,6 +5,7 @@ from time import process_time
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 from unstated import formulas, quadratic, unstated
 
 from certibit import ADIANA, DIANA, TAMUNA, FiveGCSCC, FunctionClass, Method, certify, mean
@@ -17,7 +18,6 @@ from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
 from certibit.solvers.simulation.experiment import fitted_view
 from certibit.solvers.state import each
 from certibit.theory.catalogue.catalogue import METHODS, card_of
-from certibit.theory.certificates.summary import class_setting
 from certibit.theory.proofs.symbolic_step import symbolic_step
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.generic import Subject, generic_functions
@@ -112,9 +112,7 @@ def test_many_clients():
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "options"), [("diana", {}), ("scaffold", {"m": 10**4})])
 def test_of_many_clients_it_is_found_on_few(name, options, unit):
-    card = METHODS[name]
-    where = class_setting(card.method, 10**5, 100.0, None, None, 1)
-    method = card.at(where, **options)
+    method, where = by_rule(name, 10**5, 100.0, **options)
     start = process_time()
     found = certify(unstated(method), where)
     assert process_time() - start < 8 * unit

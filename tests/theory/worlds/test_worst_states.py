@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_rule import by_rule
 
 from certibit import METHODS, Experiment, Quadratic, Refusal, certify, compressor, one_step
 from certibit.theory.certificates.search import setting
-from certibit.theory.certificates.summary import account, class_setting
+from certibit.theory.certificates.summary import account
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.verdict import ContradictionError
@@ -56,11 +57,8 @@ TIGHT = ["diana", "ef21", "ef21p-diana", "fedcomgate", "gd", "locodl", "marina",
 @pytest.mark.parametrize("name", TIGHT)
 def test_the_worst_state_of_the_drawn_quadratic_attains_the_certificate(name, kappa):
     """EF21's state of the dual was no worst one: 0.19 was attained of 0.0015 that are certified."""
-    card = METHODS[name]
-    where = class_setting(
-        card.method, 3, kappa, 4.0 if card.method.needs.compressor else None, None, 1
-    )
-    method, functions = card.at(where), FunctionClass.of(where)
+    method, where = by_rule(name, 3, kappa, 4.0)
+    functions = FunctionClass.of(where)
     proved, worst = certify(method, functions), worst_instance(method, functions)
     decrease = 1 - worst.step().factor
     assert decrease >= proved.decrease * (1 - 1e-9)
@@ -70,9 +68,8 @@ def test_the_worst_state_of_the_drawn_quadratic_attains_the_certificate(name, ka
 @pytest.mark.parametrize("n", [1, 3])
 def test_where_no_quadratic_is_as_bad_the_worst_state_of_the_nearest_is_known(n):
     """The state of the dual violates an invariant of DASHA there, and was all that was tried."""
-    card = METHODS["dasha"]
-    where = class_setting(card.method, n, 100.0, 4.0, None, 1)
-    method, functions = card.at(where), FunctionClass.of(where)
+    method, where = by_rule("dasha", n, 100.0, 4.0)
+    functions = FunctionClass.of(where)
     proved, worst = certify(method, functions), worst_instance(method, functions)
     assert proved.decrease * (1 - 1e-9) <= 1 - worst.step().factor < 1.5 * proved.decrease
 
@@ -96,9 +93,7 @@ def test_nothing_of_it_is_symbolic():
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef21p-diana", "fedcomgate"])
 def test_half_the_variance_in_symbols_is_a_contradiction(name, monkeypatch):
     """Certificate and long run agree on what is too good then; LoCoDL's worst case did, too."""
-    card = METHODS[name]
-    where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
-    method = card.at(where)
+    card, (method, where) = METHODS[name], by_rule(name, 3, 100.0, 4.0)
     assert account(card, method, where).attained is not None
     right = kernels._variance
     monkeypatch.setattr(kernels, "_variance", lambda *about: right(*about) / 2)
