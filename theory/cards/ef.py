@@ -76,6 +76,7 @@ class _VirtualModel(Theorem):
 
     method = EF
     title = "EF, nonconvex"
+    rocq = "EFNonconvex.nonconvex_mean"
     measure = "squared_gradient"
     published = False
 
@@ -104,7 +105,8 @@ class _VirtualModel(Theorem):
 
     def dissimilarity(self, m: EF, setting: Setting) -> float:
         s = error_root(setting.alpha)
-        return _weight(m, setting) * (m.gamma * s) ** 2 / (1 - s**2) if setting.n > 1 else 0.0
+        several = Condition("1 < n", 1, setting.n, strict=True)
+        return several.then(lambda: _weight(m, setting) * (m.gamma * s) ** 2 / (1 - s**2), 0.0)
 
 
 def _kept(alpha: float | None) -> float:

@@ -216,6 +216,8 @@ def _definitions(theorem: Theorem, method: Any, problem: Any) -> Iterator[tuple[
     yield f"card_{promised}", "R", _term(getattr(theorem, promised)(method, setting)).text
     if method.needs.samples:
         yield "card_noise", "R", _term(theorem.noise(method, setting)).text
+    if "dissimilarity" in vars(type(theorem)):
+        yield "card_dissimilarity", "R", _term(theorem.dissimilarity(method, setting)).text
     terms = theorem.lyapunov(method, s, method.fixed_point(problem), setting, problem)
     yield "card_Psi (s : @state V)", "R", " + ".join(map(_part, terms))
 

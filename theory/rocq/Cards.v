@@ -1,6 +1,6 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
@@ -788,6 +788,32 @@ Definition code_step (s : @state V) : dist (@state V) :=
   dmap (fun m => State (x s -v vmean n (fun i => m i)) (fun i => e s i +v gamma *v (grad i (x s)) -v m i) (sent s + b)) (C (fun i => e s i +v gamma *v (grad i (x s)))).
 End Card.
 End EF_Feedback.
+
+(* EF, nonconvex: nonconvex_mean of EFNonconvex.v *)
+Module EF_VirtualModel.
+Import Certibit.methods.EFNonconvex.
+Section Card.
+Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  0 < gamma /\
+  gamma * L + (sqrt (1 - alpha) / (1 - sqrt (1 - alpha))) ^ 2 * (gamma * L) ^ 2 < 1.
+Definition card_descent : R :=
+  gamma / 2 * (1 - gamma * L) - gamma * L ^ 2 / (2 * (1 - sqrt (1 - alpha))) * gamma ^ 2 * (sqrt (1 - alpha)) ^ 2 / (1 - sqrt (1 - alpha)).
+Definition card_dissimilarity : R :=
+  gamma * L ^ 2 / (2 * (1 - sqrt (1 - alpha))) * (gamma * sqrt (1 - alpha)) ^ 2 / (1 - (sqrt (1 - alpha)) ^ 2).
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s -v vmean n (fun i => e s i)) - fs) + gamma * L ^ 2 / (2 * (1 - sqrt (1 - alpha))) / INR n * sum n (fun i => sq (e s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State x0 (fun i => 0 *v x0) (0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v vmean n (fun i => m i)) (fun i => e s i +v gamma *v (grad i (x s)) -v m i) (sent s + b)) (C (fun i => e s i +v gamma *v (grad i (x s)))).
+End Card.
+End EF_VirtualModel.
 
 (* compressed gradient descent, one client: accuracy of CompressedGD.v *)
 Module CompressedGD_InexactGradients.

@@ -1,6 +1,6 @@
 (* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
 From Certibit Require Import Functions Compressors Rounds Cards.
-From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
 
 Section Ties.
 Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
@@ -252,6 +252,18 @@ Goal forall s, EF_Feedback.card_Psi n xs alpha s = EF.Psi n xs alpha s.
 Proof. intros; unfold EF_Feedback.card_Psi, EF.Psi, Rdiv; rewrite Rinv_mult; change (fun i => EF.e s i) with (EF.e s); ring. Qed.
 Goal forall x0 : V, EF_Feedback.code_start x0 = ret (EF.start x0). reflexivity. Qed.
 Goal forall s, EF_Feedback.code_step n grad C b gamma s = EF.step n grad C b gamma s. reflexivity. Qed.
+
+(* EF for smooth f_i; zeta^2 counts as much as the card says for n > 1, and for n = 1 there is zeta = 0. *)
+Goal EF_VirtualModel.card_conditions L alpha gamma = EFNonconvex.nonconvex_conditions L alpha gamma. reflexivity. Qed.
+Goal EF_VirtualModel.card_descent L alpha gamma = EFNonconvex.nonconvex_descent L alpha gamma. reflexivity. Qed.
+Goal EF_VirtualModel.card_dissimilarity L alpha gamma = EFNonconvex.dissimilarity L alpha gamma. reflexivity. Qed.
+Goal forall s, EF_VirtualModel.card_Psi n f fs L alpha gamma s = EFNonconvex.nonconvex_Psi n f fs L alpha gamma s.
+Proof.
+  intros; unfold EF_VirtualModel.card_Psi, EFNonconvex.nonconvex_Psi, EFNonconvex.virtual,
+    EFNonconvex.nonconvex_weight. change (fun i => EF.e s i) with (EF.e s). set (w := gamma * L ^ 2 / _). unfold Rdiv; ring.
+Qed.
+Goal forall x0 : V, EF_VirtualModel.code_start x0 = ret (EF.start x0). reflexivity. Qed.
+Goal forall s, EF_VirtualModel.code_step n grad C b gamma s = EF.step n grad C b gamma s. reflexivity. Qed.
 
 (* EF21. *)
 Goal alpha <= 1 -> EF21_ErrorFeedback.card_conditions mu L_f L_tilde alpha gamma <->
