@@ -14,7 +14,7 @@ from certibit.solvers.compressors.selection import rand_k_of
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.search import Optimum, optimise
+from certibit.theory.certificates.search import optimise
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import limit_of_potentials
 from certibit.theory.setting import Setting
@@ -24,8 +24,6 @@ FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))
 
 SEARCHED = "searched"
 """The name of the parameters with the fewest certified bits that a short search finds."""
-
-_EVALUATIONS = 40
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,9 @@ def potential_gain(
     try:
         where = family_setting(card, n, kappa, omega)
         if rule == SEARCHED:
-            optimum = _optimum(card, where, runs.downlink)
+            optimum = optimise(
+                card, where, downlink=runs.downlink, weights="free", evaluations=40, starts=1
+            )
             method, certified = optimum.method, optimum.certificate.decrease
         else:
             where = variant.setting(where)
@@ -125,8 +125,3 @@ def family_setting(card: Card, n: int, kappa: float, omega: float) -> Setting:
     chosen, d = rand_k_of(omega, FEATURES)
     sent = Scaled(chosen) if need == "contractive" else chosen
     return class_setting(card.method, n, kappa, None, sent, d)
-
-
-def _optimum(card: Card, where: Setting, downlink: float) -> Optimum:
-    few = _EVALUATIONS
-    return optimise(card, where, downlink=downlink, weights="free", evaluations=few, starts=1)

@@ -438,7 +438,8 @@ def _ranking_cells(
     """Return the header and the rows of a table: medians, and the band of what is _ranked by."""
     by = _by(downlink, network)
     columns = {"bits up": "bits", "busiest": "busiest bits", "down": "downlink bits"}
-    if not any(_unequal(trace) for _, trace in pairs):
+    most = ((one.final("busiest_bits") / _EQUAL, one.final("uplink_bits")) for _, one in pairs)
+    if not any((busiest > mean).any() for busiest, mean in most):
         del columns["busiest"]
     columns |= {by.removesuffix(" bits"): by} if by != "bits" else {}
     columns |= {_BAND: by, "rounds": "rounds", "gradients": "gradients"}
@@ -451,11 +452,6 @@ def _ranking_cells(
         cells = [_cell(head, each) for head, each in spreads.items()]
         rows.append([contestant.name, *cells])
     return ["method", *columns], rows
-
-
-def _unequal(trace: Trace) -> bool:
-    """Whether some clients send more than others."""
-    return bool(np.any(trace.final("busiest_bits") > _EQUAL * trace.final("uplink_bits")))
 
 
 def _cell(head: str, costs: Spread) -> str:

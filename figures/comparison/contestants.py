@@ -169,11 +169,8 @@ def _told_apart(given: list[Contestant]) -> tuple[Contestant, ...]:
         if alike.count(values) > 1:
             raise Refusal(f"{contestant.name} takes part twice; leave one of the two out")
         if differing:
-            told = ",".join(f"{name}={_short(values[name])}" for name in differing)
+            shown = {k: f"{x:.6g}" if isinstance(x, float) else x for k, x in values.items()}
+            told = ",".join(f"{name}={shown[name]}" for name in differing)
             contestant = replace(contestant, variant=told)  # noqa: PLW2901
         found.append(contestant)
     return tuple(found)
-
-
-def _short(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -242,10 +242,6 @@ def _finish(figure: Figure, done: Traces, work: Work) -> list[Path]:
     write_record(paths[-1], drawn_record(figure, done))
     for panel in figure.panels:
         curves = {curve: done[panel, curve] for curve in panel.curves}
-        work.tell(partial(_after_a_line, panel, curves))
+        work.tell(partial(lambda *drawn: f"\n{panel_table(*drawn)}", panel, curves))
     work.tell(lambda: f"\n{figure.name}: {', '.join(map(str, paths))}")
     return paths
-
-
-def _after_a_line(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
-    return f"\n{panel_table(panel, traces)}"

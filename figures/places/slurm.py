@@ -84,7 +84,7 @@ class Slurm:
                 for place, task in list(tasks.items()):
                     if task.paths.result_pickle.exists():
                         del tasks[place]
-                        yield place, _outcome(task)
+                        yield place, task.exception() or task.result()
                     elif queued is None or task.job_id in queued:
                         gone.pop(place, None)
                     elif time.monotonic() - gone.setdefault(place, time.monotonic()) > _GRACE:
@@ -170,12 +170,6 @@ def _restore(former: Mapping[int, Any]) -> None:
 
 def _end(number: int, frame: Any) -> None:
     raise SystemExit(128 + number)
-
-
-def _outcome(task: Any) -> Any:
-    """Return what a task has written: a result, or an error."""
-    error = task.exception()
-    return task.result() if error is None else error
 
 
 def _lost(task: Any) -> LostJobError:

@@ -50,7 +50,8 @@ def describe_examination(found: Examination, view: str, every: bool = False) -> 
     Without ``every``, the theorem that promises most is printed with its hypotheses, of the others
     one line each, and of all checks the ten most telling ones. Failing checks are always printed.
     """
-    best = _best(found)
+    met = [one for one in found.promised if one.met]
+    best = min(met, key=lambda one: math.inf if one.factor is None else one.factor, default=None)
     if every:
         theorems = [_promised(promised) for promised in found.promised]
         checks = f"Whatever the theorem\n{_verdicts(found.sound)}"
@@ -68,12 +69,6 @@ def describe_examination(found: Examination, view: str, every: bool = False) -> 
             _summary(found, every),
         ]
     )
-
-
-def _best(found: Examination) -> Promised | None:
-    """Return what promises the smallest factor, the first of equals; None if nothing does."""
-    met = [one for one in found.promised if one.met]
-    return min(met, key=lambda one: math.inf if one.factor is None else one.factor, default=None)
 
 
 def _telling(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -16,7 +16,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.rational_algebra import Rationals, leading_columns
+from certibit.theory.proofs.rational_algebra import leading_columns
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from certibit.theory.worlds.opaque.exact_numbers import (
@@ -274,7 +274,8 @@ def _independent(
         elif block < 0 or not forms:  # one client is its mean
             kept.append(rows[:0])
         else:
-            vectors = [_vector(form.blocks[block]) for form in forms]
+            products = [form.blocks[block] for form in forms]
+            vectors = [next(filter(any, vv), vv[0]) for vv in products]  # multiples of v
             kept.append(rows[leading_columns(np.transpose(vectors).tolist())])
     points = _points(method, step, start) if start.values else ()
     return replace(
@@ -308,8 +309,3 @@ def _points(method: Method, step: RationalStep, start: QuadraticPotential) -> tu
         if name in shared and there and not any(step.now[0].values[place] for place in there):
             found.append(name)
     return tuple(found)
-
-
-def _vector(form: Rationals) -> Rationals:
-    """Return a multiple of the vector v of a form v v'."""
-    return next((row for row in form if any(row)), form[0])

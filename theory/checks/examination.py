@@ -324,11 +324,12 @@ def examine(
     tell("soundness")
     sound = soundness(card, experiment)
     tell("the problem")
+    unlike = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])
     sound += (
         *_compressors_checked(experiment.compressor, experiment.d),
         *problem_checks(experiment.problem),
-        *_identities(card),
-        *_as_written(card, setting),
+        *([identities(card, unlike)] if card.identities else []),
+        *filter(None, [written_rules(card, setting)]),
     )
     if not is_exact:
         verdicts, unpromised, with_noise = _along_a_run(card, experiment)
@@ -443,17 +444,6 @@ def _one_step_promises(
         if theorem in card.theorems and theorem in held:
             found.append(certified_promise(theorem, card, method, setting))
         yield from (verdict for verdict in found if verdict)
-
-
-def _identities(card: Card) -> tuple[Verdict, ...]:
-    """Hold a method against those that it is equal to, if its card names any."""
-    problem = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])
-    return (identities(card, problem),) if card.identities else ()
-
-
-def _as_written(card: Card, setting: Setting) -> tuple[Verdict, ...]:
-    """Hold rules of parameters against their docstrings, where they say a formula."""
-    return (written,) if (written := written_rules(card, setting)) else ()
 
 
 def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], str]:

@@ -72,7 +72,8 @@ def rocq_text(
     """Return a file: a comment about it, what all such files have in common, and its own part."""
     blocks = (f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
     told = "\n".join(["   The unknowns, by blocks:", *blocks] if unknowns else ["  "])
-    theory = "".join(_joined(path) for path in theories)
+    lines = "".join(path.read_text(encoding="utf-8") for path in theories).splitlines(keepends=True)
+    theory = "".join(line for line in lines if not line.startswith("From Certibit"))
     comment = f"{fill(claim, WIDTH, subsequent_indent='   ')}\n\n{about}\n{told}"
     for sign, written in (("(*", "( *"), ("*)", "* )"), ('"', "'")):  # it ends where we end it
         comment = comment.replace(sign, written)
@@ -83,12 +84,6 @@ def rocq_text(
 {body}
 Print Assumptions certified.
 """
-
-
-def _joined(path: Path) -> str:
-    """Return a file of the theory without its imports from others, which stand before it."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith("From Certibit"))
 
 
 class Places:

@@ -192,7 +192,9 @@ def cuts_for(
         return ()
     if depth == DEPTH and any(ratio.den(x) and ratio.at(x) < 0 for x in _inside(span)):
         return None
-    if not depth or span.is_point or _is_negative_at_an_end(ratio, span):
+    ends = [span.low] if span.high is None else [span.low, span.high]
+    negative = any(ratio.den(x) == 0 or ratio.at(x) < 0 for x in ends)
+    if not depth or span.is_point or negative:
         return None
     middle = (2 * span.low or rational(1)) if span.high is None else (span.low + span.high) / 2
     lower = cuts_for(ratio, Span(span.low, middle), depth - 1)
@@ -208,8 +210,3 @@ def _inside(span: Span) -> list[Rational]:
     if span.high is None:
         return [span.low + part / (1 - part) for part in parts]
     return [span.low + (span.high - span.low) * part for part in parts]
-
-
-def _is_negative_at_an_end(ratio: RationalFunction, span: Span) -> bool:
-    ends = [span.low] if span.high is None else [span.low, span.high]
-    return any(ratio.den(x) == 0 or ratio.at(x) < 0 for x in ends)

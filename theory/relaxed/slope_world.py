@@ -232,7 +232,8 @@ class SlopeWorld:
                 refuse(NOT_A_STEP, "divides by a norm that may be 0", "take unit(v)")
             value = ratio.at(span.low)
             return int(value > 0) - int(value < 0)
-        for one in sorted(set(_rational_roots(ratio))):
+        factors = ratio.num.factor()[1] if ratio else []
+        for one in sorted({-x[0] / x[1] for x, _ in factors if x.degree() == 1}):
             if span.low < one and (span.high is None or one < span.high):
                 raise Cut(one)
         polynomial = RationalFunction.reduced(ratio.num * ratio.den, fmpq_poly([1]))
@@ -268,12 +269,6 @@ class SlopeWorld:
                 return one
         self.named.append(kind(len(self.named), of, *bounds))
         return self.named[-1]
-
-
-def _rational_roots(ratio: RationalFunction) -> list[Rational]:
-    """Return the rational zeros of a numerator."""
-    factors = ratio.num.factor()[1] if ratio else []
-    return [-one[0] / one[1] for one, _ in factors if one.degree() == 1]
 
 
 class _Lazy(Opaque):

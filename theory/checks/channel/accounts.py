@@ -48,7 +48,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     off = max(0, scales.least - up, up - scales.most)
     down, silent = int(ledger.downlink_bits[0]), scales.down == 0
     wired, wired_oracle = simulated_world(experiment, [seed], wire=True)
-    received = _rounds(experiment, wired_oracle, with_pace(wired, _PACE))
+    *_, (received, _) = _iterations(experiment, wired_oracle, with_pace(wired, _PACE))
     agrees = difference(received, state) <= 1e-4 * (1 + size(state))
     agrees = agrees and np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits)
     told = [_depends_on_data(experiment, seed, calls, change) for change in _CHANGES]
@@ -71,12 +71,6 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     _, what = worst_of(found)
     advice = f"In some rounds {what}: look at what communicate sends, at masks and cohorts."
     return Verdict("bits counted are bits sent", float(sum(x for x, _ in found)), 0.0, "", advice)
-
-
-def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
-    """Return the state after three rounds."""
-    *_, (state, _) = _iterations(experiment, oracle, channel)
-    return state
 
 
 def _iterations(

@@ -384,14 +384,10 @@ class FactorProgramme(DescentCoordinates):
         )
         for c in SLOWEST:
             pairs = zip((*above, fmpq_mat(lines)), (*below, fmpq_mat(slopes)), strict=True)
-            *sums, rows = (_without_c(one - c * other) for one, other in pairs)
+            tables = ((one - c * other).tolist() for one, other in pairs)
+            *sums, rows = (fmpq_mat([[row[0], *row[2:]] for row in table]) for table in tables)
             start = strictly_inside(sums, rows.tolist())
             if start is not None:
                 found = follow(programme, [c, *start], close, bounded=False).numbers
                 return found[0], list(self.at(found).weights)
         raise Refusal(NO_FACTOR)
-
-
-def _without_c(table: fmpq_mat) -> fmpq_mat:
-    """Return a table without the column of c."""
-    return fmpq_mat([[row[0], *row[2:]] for row in table.tolist()])
