@@ -41,7 +41,7 @@ from certibit.theory.worlds.opaque.exact_numbers import (
     same_up_to_rounding,
     zeros,
 )
-from certibit.theory.worlds.opaque.letters import watched
+from certibit.theory.worlds.opaque.letters import forgiven, watched
 from certibit.theory.worlds.orbits import (
     LEAST_DEGREE,
     Orbit,
@@ -155,7 +155,7 @@ class _OfCells:
             own[cell.start : cell.stop] = True
             mask = ClientMask(own, frame.layout.kinds)
             gradient = frame.unknown(basis, basis.index(len(basis.names), every_client=True))
-            with suppress(Refusal):
+            with suppress(Refusal), forgiven():
                 gradient = self.inner.grad(x, active=mask)
             found = where(mask, gradient, found)
         return found
@@ -250,7 +250,8 @@ class Premises:
         shifted = _Translated(problem, self.method)
         star = self.method.plain(self._rest(shifted))
         seen = self.method.shown(shifted)
-        terms = potential.lyapunov(self.method.inner, star, star, self.given, seen)
+        with watched(self.method.name, is_step=False):
+            terms = potential.lyapunov(self.method.inner, star, star, self.given, seen)
         for term in terms:
             left = term.point - shifted.x_star if isinstance(term, Gap) else term.vectors
             if problem.frame.rows(left).any():
@@ -269,7 +270,8 @@ class Premises:
         state, star = unknown_state(self.template, problem), self._rest(shifted)
         pair = self.method.plain(state), self.method.plain(star)
         seen = self.method.shown(shifted)
-        terms = potential.lyapunov(self.method.inner, *pair, self.given, seen)
+        with watched(self.method.name, is_step=False):
+            terms = potential.lyapunov(self.method.inner, *pair, self.given, seen)
         vectors = [one.point if isinstance(one, Gap) else one.vectors for one in terms]
         vectors += [*_vectors(star), *invariants(self.method, state, _OfCells(problem))]
         points = [part.tolist() for one in problem.evaluations for part in one.point]

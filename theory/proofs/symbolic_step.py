@@ -455,7 +455,8 @@ def _terms(
     if not given.has_solution:
         about = AboutModel(problem, method.inner.model(plain))
     star = method.plain(fixed_point(method, about))
-    return psi.lyapunov(method.inner, plain, star, given, method.shown(problem))
+    with watched(method.name, is_step=False):
+        return psi.lyapunov(method.inner, plain, star, given, method.shown(problem))
 
 
 def _with_one_model(method: MethodInUnits, s: Any) -> Any:

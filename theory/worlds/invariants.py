@@ -28,6 +28,7 @@ from certibit.theory.worlds.generic import (
     of_many,
     rounded,
 )
+from certibit.theory.worlds.opaque.letters import noted
 
 Matrix = NDArray[np.float64]
 Flags = tuple[tuple[str, bool], ...]
@@ -84,6 +85,7 @@ class _ExactGradients:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
+    @noted
     def grad(self, x: Array, *more: Any, **options: Any) -> Array:
         """Gradients of the f_i; (n, d, R)."""
         if more or options:

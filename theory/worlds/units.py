@@ -33,7 +33,7 @@ from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.iteration import simulated_world, theorem_step
 from certibit.solvers.state import each
 from certibit.theory.worlds.generic import FEATURES, generic_states
-from certibit.theory.worlds.opaque.letters import OF_DIMENSION
+from certibit.theory.worlds.opaque.letters import OF_DIMENSION, watched
 
 
 @dataclass(frozen=True)
@@ -228,16 +228,19 @@ class MethodInUnits(Method):
 
     def model(self, s: Any) -> Array:
         """Return the model."""
-        return self.inner.model(self.plain(s))
+        with watched(self.name, is_step=False):
+            return self.inner.model(self.plain(s))
 
     def fixed_point(self, problem: Solution) -> Any:
         """Return the state at the solution."""
-        stated = self.inner.fixed_point(self.steeper(problem))
+        with watched(self.name, is_step=False):
+            stated = self.inner.fixed_point(self.steeper(problem))
         return None if stated is None else self.of_plain(stated)
 
     def invariants(self, s: Any, problem: Functions) -> tuple[Array, ...] | None:
         """Return what is 0 in every state of a run."""
-        return self.inner.invariants(self.plain(s), self.steeper(problem))
+        with watched(self.name, is_step=False):
+            return self.inner.invariants(self.plain(s), self.steeper(problem))
 
 
 def in_units(method: Method, n: int, L: float) -> MethodInUnits:

@@ -6,9 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 from attacks import kind
-from small_methods import Memory
+from small_methods import Memory, Pair, Psi
 
-from certibit import Array, ClientClass, LoCoDL, Method, Quadratic, Refusal, certify, check
+from certibit import (
+    Array,
+    ClientClass,
+    Gap,
+    LoCoDL,
+    Method,
+    Quadratic,
+    Refusal,
+    Squares,
+    certify,
+    check,
+)
 from certibit.solvers.authoring import Needs, copies, mean
 from certibit.solvers.backend import everyone, where
 from certibit.solvers.clipping import ModelState, norm, unit
@@ -337,3 +348,58 @@ class OfBoth(Stepping):
 def test_minimisers_of_f_are_not_those_of_f_and_g(n):
     with pytest.raises(Refusal, match="whose solution is another point"):
         certify(OfBoth(), FunctionClass(n, 1.0, 1.5))
+
+
+@dataclass(frozen=True)
+class Descent(Method):
+    """Compressed gradients of functions with one minimiser, at a step with which it diverges."""
+
+    name, needs = "descent", Needs(compressor="unbiased", shared_minimiser=True)
+
+    def start(self, x, problem, channel):
+        return ModelState(x)
+
+    def communicate(self, s, problem, channel):
+        return ModelState(channel.broadcast(s.x - mean(channel.uplink(problem.grad(s.x)))))
+
+
+def caught(question, otherwise):
+    try:
+        return question()
+    except Refusal:
+        return otherwise
+
+
+def test_a_psi_that_catches_a_refusal_is_refused():
+    """It had the gradient before the step, and nothing after it, where its point has noise."""
+
+    def terms(m, s, star, problem, n):
+        slope = caught(lambda: mean(problem.grad(s.x)) - mean(problem.grad(star.x)), 0 * s.x)
+        return Squares(1.0, s.x - star.x), Squares(100.0, slope)
+
+    with pytest.raises(Refusal, match="at a point that depends on the noise of this very step"):
+        certify(Descent(), FunctionClass(2, 1.0, 2.0, omega=1.0), Psi(terms))
+
+
+@dataclass(frozen=True)
+class Ascent(Method):
+    """Steps along the gradient, and a relation that is another one where a gradient is refused."""
+
+    name, needs = "ascent", Needs(nonconvex=True)
+
+    def start(self, x, problem, channel):
+        return Pair(0 * x, mean(channel.send(problem.grad(x))))
+
+    def communicate(self, s, problem, channel):
+        x = channel.broadcast(s.x + 0.5 * s.v)
+        return Pair(x, mean(channel.send(problem.grad(x))))
+
+    def invariants(self, s, problem):
+        known = caught(lambda: problem.grad(0 * s.x), None) is not None
+        return (0 * s.x,) if known else (s.v + mean(problem.grad(s.x)),)
+
+
+def test_a_relation_that_catches_a_refusal_is_refused():
+    psi = Psi(lambda m, s, star, problem, n: (Gap(1.0, s.x),))
+    with pytest.raises(Refusal, match="a gradient at the solution is asked for"):
+        certify(Ascent(), FunctionClass.nonconvex(3, L=1.0), psi)

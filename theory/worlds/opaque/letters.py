@@ -38,20 +38,30 @@ class _StepRefusal(Refusal):
         return _StepRefusal(self.why, name)
 
 
-_refused: ContextVar[list[Exception]] = ContextVar("what a step was refused")
+class _Refusals(list[Exception]):
+    """What a call of a method, or of a Lyapunov function, was refused."""
+
+    is_step = True
+
+
+_refused: ContextVar[_Refusals] = ContextVar("what a call was refused")
 
 
 def refuse(is_what: str, it: str, instead: str) -> NoReturn:
     """Refuse an operation: say what the step is by it, what it does, and what to do instead."""
     refusal = _StepRefusal(f"{is_what} and has no certificate: it {it}; {instead}")
-    _refused.get([]).append(refusal)
+    _refused.get(_Refusals()).append(refusal)
     raise refusal
 
 
 @contextmanager
-def watched(name: str) -> Iterator[None]:
-    """Refuse a method if an operation is refused inside, even if the method catches it."""
-    refused: list[Exception] = []
+def watched(name: str, *, is_step: bool = True) -> Iterator[None]:
+    """Refuse a method if an operation is refused inside, even if the method catches it.
+
+    What is no step may ask functions that another call was given.
+    """
+    refused = _Refusals()
+    refused.is_step = is_step
     token = _refused.set(refused)
     try:
         yield
@@ -60,6 +70,17 @@ def watched(name: str) -> Iterator[None]:
         if refused:
             first = refused[0]
             raise (first.of(name) if isinstance(first, _StepRefusal) else first) from None
+
+
+@contextmanager
+def forgiven() -> Iterator[None]:
+    """Forget what is refused inside, which is no fault of the method."""
+    refused = _refused.get(_Refusals())
+    count = len(refused)
+    try:
+        yield
+    finally:
+        del refused[count:]
 
 
 def noted(ask: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,7 +93,8 @@ def noted(ask: Callable[..., Any]) -> Callable[..., Any]:
     def asked(*arguments: Any, **options: Any) -> Any:
         try:
             call = _refused.get(None)
-            if call is not None and vars(arguments[0]).setdefault("_call", call) is not call:
+            known = call is None or not call.is_step
+            if not known and vars(arguments[0]).setdefault("_call", call) is not call:
                 refuse(
                     "uses what was given to another call",
                     f"asks for {ask.__name__} of functions or a channel that it has kept",
@@ -80,7 +102,7 @@ def noted(ask: Callable[..., Any]) -> Callable[..., Any]:
                 )
             return ask(*arguments, **options)
         except Exception as error:
-            _refused.get([]).append(error)
+            _refused.get(_Refusals()).append(error)
             raise
 
     return asked
