@@ -1,12 +1,12 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain LoCoDLRandK MARINA PAGE SGD Scaffnew VRMARINA.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
 Import Certibit.methods.LoCoDL.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -38,7 +38,7 @@ End LoCoDL_Theorem31.
 Module LoCoDL_Section31.
 Import Certibit.methods.LoCoDLPlain.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -68,11 +68,54 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End LoCoDL_Section31.
 
+(* LoCoDL, Corollary 3.2: corollary_accuracy of LoCoDLRandK.v *)
+Module LoCoDL_Corollary32.
+Import Certibit.methods.LoCoDLRandK.
+Section Card.
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma < 2 / L /\
+  0 < p /\
+  p <= 1 /\
+  0 < chi /\
+  chi <= 2 * rho - rho ^ 2 * (1 + omega_av) /\
+  omega_C <= omega /\
+  1 / (2 * L) <= gamma /\
+  1 <= 1 /\
+  0 <= 0 /\
+  omega_C <= INR d / INR (ceiling d n) - 1 /\
+  INR d / INR (ceiling d n) - 1 <= omega_C /\
+  chi <= INR n / (INR n - 1 + INR d / INR (ceiling d n)) /\
+  INR n / (INR n - 1 + INR d / INR (ceiling d n)) <= chi /\
+  rho <= INR n / (INR n - 1 + INR d / INR (ceiling d n)) /\
+  INR n / (INR n - 1 + INR d / INR (ceiling d n)) <= rho /\
+  p <= Rmin (sqrt ((INR d * INR (ceiling d n) * (INR n - 1) + (INR d) ^ 2) / (INR n * (INR (ceiling d n)) ^ 2 * (L / mu)))) 1 /\
+  Rmin (sqrt ((INR d * INR (ceiling d n) * (INR n - 1) + (INR d) ^ 2) / (INR n * (INR (ceiling d n)) ^ 2 * (L / mu)))) 1 <= p.
+Definition card_rate : R :=
+  Rmax (Rmax ((1 - gamma * mu) ^ 2) ((1 - gamma * L) ^ 2)) (1 - p ^ 2 * chi / (1 + 2 * omega)).
+Definition card_Psi (s : @state V) : R :=
+  1 / gamma * sum n (fun i => sq (x s i -v xs)) + 1 / gamma * INR n * sq (y s -v xs) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * sum n (fun i => sq (u s i -v grad i xs)) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * INR n * sq (v s -v (-1) *v (vmean n (fun i => grad i xs))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State (fun i => x0) x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_local (s : @state V) : @state V :=
+  (State (fun i => x s i -v gamma *v (grad i (x s i) -v u s i)) (y s -v gamma *v (grad_g (y s) -v v s)) (fun i => u s i) (v s) (sent s)).
+Definition code_communicate (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (fun i => (1 - rho) *v (x s i) +v rho *v (y s +v / 2 *v (vmean n (fun i => m i)))) (y s +v rho *v (/ 2 *v (vmean n (fun i => m i)))) (fun i => u s i +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)) -v m i)) (v s +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)))) (sent s + b)) (C (fun i => x s i -v y s)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then code_communicate (code_local s) else ret (code_local s)).
+End Card.
+End LoCoDL_Corollary32.
+
 (* DIANA, f strongly convex: a_accuracy of DIANAVersionA.v *)
 Module DIANA_VersionA.
 Import Certibit.methods.DIANAVersionA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -97,7 +140,7 @@ End DIANA_VersionA.
 Module DIANA_VersionB.
 Import Certibit.methods.DIANA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -122,7 +165,7 @@ End DIANA_VersionB.
 Module DIANA_CoupledShifts.
 Import Certibit.methods.DIANA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -148,7 +191,7 @@ End DIANA_CoupledShifts.
 Module DIANA_SmoothShifts.
 Import Certibit.methods.DIANANonconvex.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -174,7 +217,7 @@ End DIANA_SmoothShifts.
 Module DIANA_ConvexShifts.
 Import Certibit.methods.DIANA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -199,7 +242,7 @@ End DIANA_ConvexShifts.
 Module Scaffnew_Original.
 Import Certibit.methods.Scaffnew.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -228,7 +271,7 @@ End Scaffnew_Original.
 Module Scaffnew_Sharper.
 Import Certibit.methods.Scaffnew.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -257,7 +300,7 @@ End Scaffnew_Sharper.
 Module EF21_ErrorFeedback.
 Import Certibit.methods.EF21.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -282,7 +325,7 @@ End EF21_ErrorFeedback.
 Module EF21_TightErrorFeedback.
 Import Certibit.methods.EF21Tight.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -307,7 +350,7 @@ End EF21_TightErrorFeedback.
 Module EF21_ErrorFeedbackNonconvex.
 Import Certibit.methods.EF21Nonconvex.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -331,7 +374,7 @@ End EF21_ErrorFeedbackNonconvex.
 Module EFBV_BiasAndVariance.
 Import Certibit.methods.EFBV.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -360,7 +403,7 @@ End EFBV_BiasAndVariance.
 Module EFBV_BiasAndVarianceNonconvex.
 Import Certibit.methods.EFBV.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -389,7 +432,7 @@ End EFBV_BiasAndVarianceNonconvex.
 Module MARINA_GradientDifferences.
 Import Certibit.methods.MARINA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -415,7 +458,7 @@ End MARINA_GradientDifferences.
 Module MARINA_GradientDifferencesNonconvex.
 Import Certibit.methods.MARINA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -440,7 +483,7 @@ End MARINA_GradientDifferencesNonconvex.
 Module DASHA_CorrectedDifferences.
 Import Certibit.methods.DASHA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -466,7 +509,7 @@ End DASHA_CorrectedDifferences.
 Module DASHA_CorrectedDifferencesNonconvex.
 Import Certibit.methods.DASHA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -492,7 +535,7 @@ End DASHA_CorrectedDifferencesNonconvex.
 Module AGD_Accelerated.
 Import Certibit.methods.AGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -517,7 +560,7 @@ End AGD_Accelerated.
 Module GD_GradientDescent.
 Import Certibit.methods.GD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -540,7 +583,7 @@ End GD_GradientDescent.
 Module GD_GradientDescentNonconvex.
 Import Certibit.methods.GD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -563,7 +606,7 @@ End GD_GradientDescentNonconvex.
 Module GD_ApproachConvex.
 Import Certibit.methods.GD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -586,7 +629,7 @@ End GD_ApproachConvex.
 Module SGD_BoundedVariance.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -611,7 +654,7 @@ End SGD_BoundedVariance.
 Module SGD_ExpectedSmoothness.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -636,7 +679,7 @@ End SGD_ExpectedSmoothness.
 Module SGD_StochasticGradientDescent.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -661,7 +704,7 @@ End SGD_StochasticGradientDescent.
 Module SGD_StochasticApproachConvex.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -686,7 +729,7 @@ End SGD_StochasticApproachConvex.
 Module PAGE_SampledDifferences.
 Import Certibit.methods.PAGE.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -713,7 +756,7 @@ End PAGE_SampledDifferences.
 Module VRMARINA_CompressedSampledDifferences.
 Import Certibit.methods.VRMARINA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -740,7 +783,7 @@ End VRMARINA_CompressedSampledDifferences.
 Module LSVRG_ReferencePoint.
 Import Certibit.methods.LSVRG.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -767,7 +810,7 @@ End LSVRG_ReferencePoint.
 Module EF_Feedback.
 Import Certibit.methods.EF.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -793,7 +836,7 @@ End EF_Feedback.
 Module EF_VirtualModel.
 Import Certibit.methods.EFNonconvex.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
@@ -819,7 +862,7 @@ End EF_VirtualModel.
 Module CompressedGD_InexactGradients.
 Import Certibit.methods.CompressedGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
   (a ridge eta lambda_ nu : R)
