@@ -35,9 +35,12 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1)."""
 """The symbols of all definitions; a definition takes those that it uses."""
+
+RENAMED = {"b": "share"}
+"""Parameters of methods whose name is taken: b is the bits of a message."""
 
 PREFIXES = "certibit.theory.cards.", "certibit.theory.formulas.", "certibit.solvers.methods."
 """The modules whose functions are run on terms."""
@@ -126,6 +129,7 @@ def _on_terms() -> Iterator[None]:
         "copies": lambda x, _: Term(x.text, VECTORS, x.binding),
         "where": lambda mask, yes, no: yes if mask else no,
         "ceiling": lambda d, n: Term("INR (ceiling d n)", NUMBER, APPLIED),
+        "if_positive": lambda x, y: Term(f"(if Rlt_dec 0 {x.at(ATOM)} then {y().at(SUM)} else 0)"),
         "if_zero": lambda x, y: Term(f"(if Req_EM_T {x.at(ATOM)} 0 then {y.at(SUM)} else 0)"),
     }
     with ExitStack() as stack:
@@ -133,6 +137,7 @@ def _on_terms() -> Iterator[None]:
             if name.startswith(PREFIXES):
                 stack.enter_context(patch.dict(vars(module), names))
         stack.enter_context(patch.object(Condition, "then", lambda _, value, __: value()))
+        stack.enter_context(patch.object(Condition, "holds", True))
         yield
 
 
@@ -268,7 +273,7 @@ def cards() -> str:
     for card, theorem in found:
         method = object.__new__(card.method)
         for one in fields(card.method):
-            object.__setattr__(method, one.name, Term(one.name))
+            object.__setattr__(method, one.name, Term(RENAMED.get(one.name, one.name)))
         with _on_terms():
             definitions = list(_definitions(theorem, method, _Functions()))
         file, _, name = theorem.kernel.partition(".")

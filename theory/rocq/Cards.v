@@ -1,6 +1,6 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain LoCoDLRandK MARINA PAGE SGD Scaffnew VRMARINA.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EControl EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain LoCoDLRandK MARINA PAGE SGD Scaffnew VRMARINA.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
@@ -9,7 +9,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -41,7 +41,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -75,7 +75,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -118,7 +118,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -143,7 +143,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -168,7 +168,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   2 * gamma * mu * L / (mu + L) < alpha /\
@@ -194,7 +194,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -220,7 +220,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -245,7 +245,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -274,7 +274,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -303,7 +303,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -328,7 +328,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -353,7 +353,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -377,7 +377,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < lambda_ /\
@@ -406,7 +406,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < lambda_ /\
@@ -428,6 +428,61 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End EFBV_BiasAndVarianceNonconvex.
 
+(* EControl, Polyak-Lojasiewicz: accuracy of EControl.v *)
+Module EControl_ErrorControl.
+Import Certibit.methods.EControl.
+Section Card.
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu share : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  0 <= share /\
+  sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)) < 1 /\
+  (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0) < 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (2 * ((1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0)) * sqrt (1 - alpha) * (sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0))) / (1 - sqrt (1 - alpha)))) /\
+  gamma <= (1 - Rmax (sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0))) (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0)) / (2 * mu).
+Definition card_rate : R :=
+  1 - gamma * mu.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * gamma / INR n * sum n (fun i => sq (share *v (e s i) -v (h s i -v grad i (x s)))) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * gamma / INR n * (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * share * sum n (fun i => sq (e s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => m i) (vmean n (fun i => m i)) (fun i => grad i x0 -v m i) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s)) (fun i => h s i +v m i) (h_mean s +v vmean n (fun i => m i)) (fun i => e s i +v (grad i (x s -v gamma *v (h_mean s)) -v h s i) -v m i) (sent s + b)) (C (fun i => share *v (e s i) +v (grad i (x s -v gamma *v (h_mean s)) -v h s i))).
+End Card.
+End EControl_ErrorControl.
+
+(* EControl, nonconvex: nonconvex_accuracy of EControl.v *)
+Module EControl_ErrorControlNonconvex.
+Import Certibit.methods.EControl.
+Section Card.
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu share : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  0 <= share /\
+  sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)) < 1 /\
+  (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0) < 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (2 * ((1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0)) * sqrt (1 - alpha) * (sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0))) / (1 - sqrt (1 - alpha))) / sqrt 2).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * (gamma / 2) / INR n * sum n (fun i => sq (share *v (e s i) -v (h s i -v grad i (x s)))) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * (gamma / 2) / INR n * (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * share * sum n (fun i => sq (e s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => m i) (vmean n (fun i => m i)) (fun i => grad i x0 -v m i) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s)) (fun i => h s i +v m i) (h_mean s +v vmean n (fun i => m i)) (fun i => e s i +v (grad i (x s -v gamma *v (h_mean s)) -v h s i) -v m i) (sent s + b)) (C (fun i => share *v (e s i) +v (grad i (x s -v gamma *v (h_mean s)) -v h s i))).
+End Card.
+End EControl_ErrorControlNonconvex.
+
 (* MARINA, Polyak-Lojasiewicz: PL_accuracy of MARINA.v *)
 Module MARINA_GradientDifferences.
 Import Certibit.methods.MARINA.
@@ -435,7 +490,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -461,7 +516,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -486,7 +541,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -512,7 +567,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -538,7 +593,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -563,7 +618,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -586,7 +641,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -609,7 +664,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -632,7 +687,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -657,7 +712,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -682,7 +737,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -707,7 +762,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -732,7 +787,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -759,7 +814,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -786,7 +841,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -813,7 +868,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 <= 0 /\
@@ -839,7 +894,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -865,7 +920,7 @@ Section Card.
 Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   INR n <= 1 /\
