@@ -1,6 +1,7 @@
 """EControl: a theorem for a small share of the error, and its step sizes."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from certibit.data.errors import Refusal
@@ -12,6 +13,11 @@ from certibit.theory.card import Card, Orders, Role, compressed_up
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
+
+
+def if_positive(b: float, value: Callable[[], float]) -> float:
+    """Return a value where b > 0, and 0 elsewhere."""
+    return value() if b > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class _Errors:
 
     @property
     def v(self) -> float:
-        return (1 - self.s) / 2 if self.b > 0 else 0.0
+        return if_positive(self.b, lambda: (1 - self.s) / 2)
 
     @property
     def q_p(self) -> float:
@@ -45,12 +51,12 @@ class _Errors:
     @property
     def q_e(self) -> float:
         """The factor of |e|^2; nothing depends on it if b = 0."""
-        return 1 - self.b + (1 + self.b) * self.b**2 / self.v if self.b > 0 else 0.0
+        return if_positive(self.b, lambda: 1 - self.b + (1 + self.b) * self.b**2 / self.v)
 
     @property
     def a(self) -> float:
         """The weight, divided by gamma, that pays for |h - grad f(x)|^2."""
-        paid = 1 / (self.v * (1 - self.q_e)) if self.b > 0 else 0.0
+        paid = if_positive(self.b, lambda: 1 / (self.v * (1 - self.q_e)))
         return (1 + self.b) * max(1 / (1 - self.q_p), paid)
 
     @property
@@ -73,6 +79,7 @@ class _ErrorControl(Theorem):
 
     method = EControl
     title = "EControl, Polyak-Lojasiewicz"
+    rocq = "EControl.accuracy"
     published = False
 
     def conditions(self, m: EControl, setting: Setting) -> tuple[Condition, ...]:
@@ -110,6 +117,7 @@ class _ErrorControlNonconvex(Theorem):
 
     method = EControl
     title = "EControl, nonconvex"
+    rocq = "EControl.nonconvex_accuracy"
     measure = "squared_gradient"
     published = False
 

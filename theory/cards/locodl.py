@@ -94,10 +94,11 @@ class Corollary32(Theorem31):
     """
 
     title = "LoCoDL, Corollary 3.2"
+    rocq = "LoCoDLRandK.corollary_accuracy"
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
         n, d = setting.n, setting.d
-        k = -(-d // n)
+        k = ceiling(d, n)
         rho = n / (n - 1 + d / k)
         return (
             *super().conditions(m, setting),
@@ -198,6 +199,11 @@ class CoupledLoCoDL(Theorem31):
 def _coupling(m: LoCoDL, setting: ClassConstants) -> Coupling:
     eta, ends = m.p * m.chi / (1 + 2 * m.omega), (m.gamma * setting.mu, m.gamma * setting.L)
     return best_coupling(*ends, m.p, m.rho, eta, message_variances(setting))
+
+
+def ceiling(d: int, n: int) -> int:
+    """Return d/n, rounded up."""
+    return -(-d // n)
 
 
 def equal(name: str, formula: str, left: float, right: float) -> tuple[Condition, Condition]:

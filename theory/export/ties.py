@@ -19,6 +19,7 @@ from unittest.mock import patch
 import numpy as np
 
 from certibit.data.errors import Refusal
+from certibit.solvers.compressors.selection import RandK
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.potential import Gap, Squares
 from certibit.theory.theorem import Condition, Theorem
@@ -31,12 +32,15 @@ NUMBER, VECTOR, VECTORS = range(3)
 
 CONTEXT = """\
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1)."""
 """The symbols of all definitions; a definition takes those that it uses."""
+
+RENAMED = {"b": "share"}
+"""Parameters of methods whose name is taken: b is the bits of a message."""
 
 PREFIXES = "certibit.theory.cards.", "certibit.theory.formulas.", "certibit.solvers.methods."
 """The modules whose functions are run on terms."""
@@ -124,6 +128,8 @@ def _on_terms() -> Iterator[None]:
         "mean": lambda x: Term(f"vmean n {x.whole}", VECTOR, APPLIED),
         "copies": lambda x, _: Term(x.text, VECTORS, x.binding),
         "where": lambda mask, yes, no: yes if mask else no,
+        "ceiling": lambda d, n: Term("INR (ceiling d n)", NUMBER, APPLIED),
+        "if_positive": lambda x, y: Term(f"(if Rlt_dec 0 {x.at(ATOM)} then {y().at(SUM)} else 0)"),
         "if_zero": lambda x, y: Term(f"(if Req_EM_T {x.at(ATOM)} 0 then {y.at(SUM)} else 0)"),
     }
     with ExitStack() as stack:
@@ -131,6 +137,7 @@ def _on_terms() -> Iterator[None]:
             if name.startswith(PREFIXES):
                 stack.enter_context(patch.dict(vars(module), names))
         stack.enter_context(patch.object(Condition, "then", lambda _, value, __: value()))
+        stack.enter_context(patch.object(Condition, "holds", True))
         yield
 
 
@@ -198,6 +205,7 @@ def _definitions(theorem: Theorem, method: Any, problem: Any) -> Iterator[tuple[
         n=problem.n, shared_minimiser=True, constants=others, expected=Term("A"),
         difference=Term("difference"), **constants,
         bias_and_variance=(Term("eta"), Term("omega"), Term("omega_av")),
+        d=Term("INR d", NUMBER, APPLIED), kappa=Term("L") / Term("mu"), compressor=RandK(1),
     )  # fmt: skip
 
     channel = _Messages()
@@ -265,7 +273,7 @@ def cards() -> str:
     for card, theorem in found:
         method = object.__new__(card.method)
         for one in fields(card.method):
-            object.__setattr__(method, one.name, Term(one.name))
+            object.__setattr__(method, one.name, Term(RENAMED.get(one.name, one.name)))
         with _on_terms():
             definitions = list(_definitions(theorem, method, _Functions()))
         file, _, name = theorem.kernel.partition(".")

@@ -3,7 +3,7 @@ From Certibit Require proofs.
 From Certibit.relaxed Require clipped.
 From Certibit Require Import Functions Smooth Compressors RandK Feedback Examples NonconvexExamples.
 From Certibit.methods Require GD DASHA DIANA DIANANonconvex LoCoDL LoCoDLPlain EF EF21 EF21Tight Scaffnew MARINA EF21Nonconvex CompressedGD
-  DIANAVersionA SGD PAGE LSVRG VRMARINA AGD EFBV EFNonconvex.
+  DIANAVersionA SGD PAGE LSVRG VRMARINA AGD EFBV EFNonconvex LoCoDLRandK EControl.
 Print Assumptions cocoercive.
 Print Assumptions strongly_convex_class.
 Print Assumptions independent_messages.
@@ -41,6 +41,10 @@ Print Assumptions AGD.accuracy.
 Print Assumptions EFBV.accuracy.
 Print Assumptions EFBV.nonconvex_accuracy.
 Print Assumptions EFNonconvex.nonconvex_mean.
+Print Assumptions LoCoDLRandK.corollary_accuracy.
+Print Assumptions LoCoDLRandK.corollary_reals.
+Print Assumptions EControl.accuracy.
+Print Assumptions EControl.nonconvex_accuracy.
 Print Assumptions DIANA_rand_k.
 Print Assumptions LoCoDL_rand_k.
 Print Assumptions MARINA_quadratics.

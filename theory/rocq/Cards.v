@@ -1,15 +1,15 @@
 (* Cards and methods, written by `python -m certibit.theory.export.ties`. *)
 From Certibit Require Import Functions Compressors Rounds.
-From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EControl EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain LoCoDLRandK MARINA PAGE SGD Scaffnew VRMARINA.
 
 (* LoCoDL, Theorem 3.1: accuracy of LoCoDL.v *)
 Module LoCoDL_Theorem31.
 Import Certibit.methods.LoCoDL.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -38,10 +38,10 @@ End LoCoDL_Theorem31.
 Module LoCoDL_Section31.
 Import Certibit.methods.LoCoDLPlain.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -68,14 +68,57 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End LoCoDL_Section31.
 
+(* LoCoDL, Corollary 3.2: corollary_accuracy of LoCoDLRandK.v *)
+Module LoCoDL_Corollary32.
+Import Certibit.methods.LoCoDLRandK.
+Section Card.
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu share : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < gamma /\
+  gamma < 2 / L /\
+  0 < p /\
+  p <= 1 /\
+  0 < chi /\
+  chi <= 2 * rho - rho ^ 2 * (1 + omega_av) /\
+  omega_C <= omega /\
+  1 / (2 * L) <= gamma /\
+  1 <= 1 /\
+  0 <= 0 /\
+  omega_C <= INR d / INR (ceiling d n) - 1 /\
+  INR d / INR (ceiling d n) - 1 <= omega_C /\
+  chi <= INR n / (INR n - 1 + INR d / INR (ceiling d n)) /\
+  INR n / (INR n - 1 + INR d / INR (ceiling d n)) <= chi /\
+  rho <= INR n / (INR n - 1 + INR d / INR (ceiling d n)) /\
+  INR n / (INR n - 1 + INR d / INR (ceiling d n)) <= rho /\
+  p <= Rmin (sqrt ((INR d * INR (ceiling d n) * (INR n - 1) + (INR d) ^ 2) / (INR n * (INR (ceiling d n)) ^ 2 * (L / mu)))) 1 /\
+  Rmin (sqrt ((INR d * INR (ceiling d n) * (INR n - 1) + (INR d) ^ 2) / (INR n * (INR (ceiling d n)) ^ 2 * (L / mu)))) 1 <= p.
+Definition card_rate : R :=
+  Rmax (Rmax ((1 - gamma * mu) ^ 2) ((1 - gamma * L) ^ 2)) (1 - p ^ 2 * chi / (1 + 2 * omega)).
+Definition card_Psi (s : @state V) : R :=
+  1 / gamma * sum n (fun i => sq (x s i -v xs)) + 1 / gamma * INR n * sq (y s -v xs) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * sum n (fun i => sq (u s i -v grad i xs)) + gamma * (1 + 2 * omega) / (p ^ 2 * chi) * INR n * sq (v s -v (-1) *v (vmean n (fun i => grad i xs))).
+Definition code_start (x0 : V) : dist (@state V) :=
+  ret (State (fun i => x0) x0 (fun i => 0 *v x0) (0 *v x0) (0)).
+Definition code_local (s : @state V) : @state V :=
+  (State (fun i => x s i -v gamma *v (grad i (x s i) -v u s i)) (y s -v gamma *v (grad_g (y s) -v v s)) (fun i => u s i) (v s) (sent s)).
+Definition code_communicate (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (fun i => (1 - rho) *v (x s i) +v rho *v (y s +v / 2 *v (vmean n (fun i => m i)))) (y s +v rho *v (/ 2 *v (vmean n (fun i => m i)))) (fun i => u s i +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)) -v m i)) (v s +v (p * chi / (gamma * (1 + 2 * omega))) *v (/ 2 *v (vmean n (fun i => m i)))) (sent s + b)) (C (fun i => x s i -v y s)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  bind (coin p coin_p) (fun c : bool => if c then code_communicate (code_local s) else ret (code_local s)).
+End Card.
+End LoCoDL_Corollary32.
+
 (* DIANA, f strongly convex: a_accuracy of DIANAVersionA.v *)
 Module DIANA_VersionA.
 Import Certibit.methods.DIANAVersionA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -97,10 +140,10 @@ End DIANA_VersionA.
 Module DIANA_VersionB.
 Import Certibit.methods.DIANA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -122,10 +165,10 @@ End DIANA_VersionB.
 Module DIANA_CoupledShifts.
 Import Certibit.methods.DIANA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   2 * gamma * mu * L / (mu + L) < alpha /\
@@ -148,10 +191,10 @@ End DIANA_CoupledShifts.
 Module DIANA_SmoothShifts.
 Import Certibit.methods.DIANANonconvex.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -174,10 +217,10 @@ End DIANA_SmoothShifts.
 Module DIANA_ConvexShifts.
 Import Certibit.methods.DIANA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -199,10 +242,10 @@ End DIANA_ConvexShifts.
 Module Scaffnew_Original.
 Import Certibit.methods.Scaffnew.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -228,10 +271,10 @@ End Scaffnew_Original.
 Module Scaffnew_Sharper.
 Import Certibit.methods.Scaffnew.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -257,10 +300,10 @@ End Scaffnew_Sharper.
 Module EF21_ErrorFeedback.
 Import Certibit.methods.EF21.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -282,10 +325,10 @@ End EF21_ErrorFeedback.
 Module EF21_TightErrorFeedback.
 Import Certibit.methods.EF21Tight.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -307,10 +350,10 @@ End EF21_TightErrorFeedback.
 Module EF21_ErrorFeedbackNonconvex.
 Import Certibit.methods.EF21Nonconvex.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -331,10 +374,10 @@ End EF21_ErrorFeedbackNonconvex.
 Module EFBV_BiasAndVariance.
 Import Certibit.methods.EFBV.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < lambda_ /\
@@ -360,10 +403,10 @@ End EFBV_BiasAndVariance.
 Module EFBV_BiasAndVarianceNonconvex.
 Import Certibit.methods.EFBV.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < lambda_ /\
@@ -385,14 +428,69 @@ Definition code_step (s : @state V) : dist (@state V) :=
 End Card.
 End EFBV_BiasAndVarianceNonconvex.
 
+(* EControl, Polyak-Lojasiewicz: accuracy of EControl.v *)
+Module EControl_ErrorControl.
+Import Certibit.methods.EControl.
+Section Card.
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu share : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  0 <= share /\
+  sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)) < 1 /\
+  (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0) < 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (2 * ((1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0)) * sqrt (1 - alpha) * (sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0))) / (1 - sqrt (1 - alpha)))) /\
+  gamma <= (1 - Rmax (sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0))) (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0)) / (2 * mu).
+Definition card_rate : R :=
+  1 - gamma * mu.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * gamma / INR n * sum n (fun i => sq (share *v (e s i) -v (h s i -v grad i (x s)))) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * gamma / INR n * (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * share * sum n (fun i => sq (e s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => m i) (vmean n (fun i => m i)) (fun i => grad i x0 -v m i) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s)) (fun i => h s i +v m i) (h_mean s +v vmean n (fun i => m i)) (fun i => e s i +v (grad i (x s -v gamma *v (h_mean s)) -v h s i) -v m i) (sent s + b)) (C (fun i => share *v (e s i) +v (grad i (x s -v gamma *v (h_mean s)) -v h s i))).
+End Card.
+End EControl_ErrorControl.
+
+(* EControl, nonconvex: nonconvex_accuracy of EControl.v *)
+Module EControl_ErrorControlNonconvex.
+Import Certibit.methods.EControl.
+Section Card.
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+  (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
+  (a ridge eta lambda_ nu share : R)
+  (coin_p : 0 <= p <= 1).
+Definition card_conditions : Prop :=
+  0 < alpha /\
+  0 <= share /\
+  sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)) < 1 /\
+  (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0) < 1 /\
+  0 < gamma /\
+  gamma <= 1 / (L_f + L_tilde * sqrt (2 * ((1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0)) * sqrt (1 - alpha) * (sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0))) / (1 - sqrt (1 - alpha))) / sqrt 2).
+Definition card_descent : R :=
+  gamma / 2.
+Definition card_Psi (s : @state V) : R :=
+  1 * (fmean n f (x s) - fs) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * (gamma / 2) / INR n * sum n (fun i => sq (share *v (e s i) -v (h s i -v grad i (x s)))) + (1 + share) * Rmax (1 / (1 - sqrt (1 - alpha) * ((1 + share) ^ 3 + (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0)))) (if Rlt_dec 0 share then 1 / ((if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * (1 - (if Rlt_dec 0 share then 1 - share + (1 + share) * share ^ 2 / (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) else 0))) else 0) * (gamma / 2) / INR n * (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) * share * sum n (fun i => sq (e s i)).
+Definition code_start (x0 : V) : dist (@state V) :=
+  dmap (fun m => State x0 (fun i => m i) (vmean n (fun i => m i)) (fun i => grad i x0 -v m i) (0 + b)) (C (fun i => grad i x0)).
+Definition code_step (s : @state V) : dist (@state V) :=
+  dmap (fun m => State (x s -v gamma *v (h_mean s)) (fun i => h s i +v m i) (h_mean s +v vmean n (fun i => m i)) (fun i => e s i +v (grad i (x s -v gamma *v (h_mean s)) -v h s i) -v m i) (sent s + b)) (C (fun i => share *v (e s i) +v (grad i (x s -v gamma *v (h_mean s)) -v h s i))).
+End Card.
+End EControl_ErrorControlNonconvex.
+
 (* MARINA, Polyak-Lojasiewicz: PL_accuracy of MARINA.v *)
 Module MARINA_GradientDifferences.
 Import Certibit.methods.MARINA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -415,10 +513,10 @@ End MARINA_GradientDifferences.
 Module MARINA_GradientDifferencesNonconvex.
 Import Certibit.methods.MARINA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -440,10 +538,10 @@ End MARINA_GradientDifferencesNonconvex.
 Module DASHA_CorrectedDifferences.
 Import Certibit.methods.DASHA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -466,10 +564,10 @@ End DASHA_CorrectedDifferences.
 Module DASHA_CorrectedDifferencesNonconvex.
 Import Certibit.methods.DASHA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < a /\
@@ -492,10 +590,10 @@ End DASHA_CorrectedDifferencesNonconvex.
 Module AGD_Accelerated.
 Import Certibit.methods.AGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -517,10 +615,10 @@ End AGD_Accelerated.
 Module GD_GradientDescent.
 Import Certibit.methods.GD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -540,10 +638,10 @@ End GD_GradientDescent.
 Module GD_GradientDescentNonconvex.
 Import Certibit.methods.GD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -563,10 +661,10 @@ End GD_GradientDescentNonconvex.
 Module GD_ApproachConvex.
 Import Certibit.methods.GD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -586,10 +684,10 @@ End GD_ApproachConvex.
 Module SGD_BoundedVariance.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -611,10 +709,10 @@ End SGD_BoundedVariance.
 Module SGD_ExpectedSmoothness.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -636,10 +734,10 @@ End SGD_ExpectedSmoothness.
 Module SGD_StochasticGradientDescent.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -661,10 +759,10 @@ End SGD_StochasticGradientDescent.
 Module SGD_StochasticApproachConvex.
 Import Certibit.methods.SGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < gamma /\
@@ -686,10 +784,10 @@ End SGD_StochasticApproachConvex.
 Module PAGE_SampledDifferences.
 Import Certibit.methods.PAGE.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -713,10 +811,10 @@ End PAGE_SampledDifferences.
 Module VRMARINA_CompressedSampledDifferences.
 Import Certibit.methods.VRMARINA.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -740,10 +838,10 @@ End VRMARINA_CompressedSampledDifferences.
 Module LSVRG_ReferencePoint.
 Import Certibit.methods.LSVRG.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < p /\
@@ -767,10 +865,10 @@ End LSVRG_ReferencePoint.
 Module EF_Feedback.
 Import Certibit.methods.EF.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 <= 0 /\
@@ -793,10 +891,10 @@ End EF_Feedback.
 Module EF_VirtualModel.
 Import Certibit.methods.EFNonconvex.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   0 < alpha /\
@@ -819,10 +917,10 @@ End EF_VirtualModel.
 Module CompressedGD_InexactGradients.
 Import Certibit.methods.CompressedGD.
 Section Card.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
   (mu L L_f L_tilde A difference omega omega_av omega_C alpha alpha_C gamma chi rho p q : R)
-  (a ridge eta lambda_ nu : R)
+  (a ridge eta lambda_ nu share : R)
   (coin_p : 0 <= p <= 1).
 Definition card_conditions : Prop :=
   INR n <= 1 /\

@@ -1,11 +1,11 @@
 (* The cards and the code of the methods (Cards.v, written by the package) state the theorems of methods/. *)
 From Certibit Require Import Functions Compressors Rounds Cards.
-From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain MARINA PAGE SGD Scaffnew VRMARINA.
+From Certibit.methods Require AGD CompressedGD DASHA DIANA DIANANonconvex DIANAVersionA EControl EF EF21 EF21Nonconvex EF21Tight EFBV EFNonconvex GD LSVRG LoCoDL LoCoDLPlain LoCoDLRandK MARINA PAGE SGD Scaffnew VRMARINA.
 
 Section Ties.
-Context {V : space} (n : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
+Context {V : space} (n d : nat) (f : nat -> V -> R) (grad : nat -> V -> V) (grad_g : V -> V)
   (xs : V) (fs : R) (C : (nat -> V) -> dist (nat -> V)) (G : dist (nat -> V -> V)) (b b_full : R)
-  (mu L L_f L_tilde A difference omega omega_av omega_C alpha gamma chi rho p q a ridge eta lambda_ nu : R) (coin_p : 0 <= p <= 1).
+  (mu L L_f L_tilde A difference omega omega_av omega_C alpha gamma chi rho p q a ridge eta lambda_ nu share : R) (coin_p : 0 <= p <= 1).
 
 (* Gradient descent. *)
 Goal GD_GradientDescent.card_conditions L_f gamma = GD.conditions L_f gamma. reflexivity. Qed.
@@ -227,6 +227,25 @@ Goal forall s, LoCoDL_Section31.code_step n (LoCoDLPlain.plain_grad grad mu) (Lo
   C b omega gamma chi rho p coin_p s = LoCoDLPlain.plain_step n grad C b mu gamma chi rho p omega coin_p s.
 reflexivity. Qed.
 
+(* Corollary 3.2, for compressors with the omega_C/n of independent ones. *)
+Goal LoCoDL_Corollary32.card_conditions n d mu L omega (omega_C / INR n) omega_C gamma chi rho p <->
+  omega_C = LoCoDLRandK.variance n d /\ LoCoDLRandK.corollary_conditions n d mu L gamma chi rho p omega.
+Proof.
+  unfold LoCoDL_Corollary32.card_conditions, LoCoDLRandK.corollary_conditions, LoCoDL.conditions,
+    LoCoDLRandK.variance, LoCoDLRandK.relaxation, LoCoDLRandK.probability. split.
+  - intros (H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8 & _ & _ & H9 & H10 & H11 & H12 & H13 & H14 & H15 & H16).
+    assert (Ho : omega_C = INR d / INR (LoCoDLRandK.ceiling d n) - 1) by lra. rewrite <- Ho.
+    repeat split; auto; now apply Rle_antisym.
+  - intros (Ho & ((H1 & H2 & H3 & H4 & H5 & H6 & H7) & H8 & H9 & H10 & H11)). rewrite <- Ho in H6, H7.
+    repeat split; auto; lra.
+Qed.
+Goal LoCoDL_Corollary32.card_rate mu L omega gamma chi p = LoCoDL.rate mu L omega gamma chi p. reflexivity. Qed.
+Goal forall s, LoCoDL_Corollary32.card_Psi n grad xs omega gamma chi p s =
+  LoCoDL_Theorem31.card_Psi n grad xs omega gamma chi p s. reflexivity. Qed.
+Goal forall x0 : V, LoCoDL_Corollary32.code_start x0 = ret (LoCoDL.start x0). reflexivity. Qed.
+Goal forall s, LoCoDL_Corollary32.code_step n grad grad_g C b omega gamma chi rho p coin_p s =
+  LoCoDL.step n grad grad_g C b omega gamma chi rho p coin_p s. reflexivity. Qed.
+
 (* Scaffnew. *)
 Goal Scaffnew_Sharper.card_conditions L gamma p = Scaffnew.conditions L gamma p. reflexivity. Qed.
 Goal Scaffnew_Sharper.card_rate mu L gamma p = Scaffnew.rate mu L gamma p. reflexivity. Qed.
@@ -264,6 +283,37 @@ Proof.
 Qed.
 Goal forall x0 : V, EF_VirtualModel.code_start x0 = ret (EF.start x0). reflexivity. Qed.
 Goal forall s, EF_VirtualModel.code_step n grad C b gamma s = EF.step n grad C b gamma s. reflexivity. Qed.
+
+(* EControl. *)
+Goal EControl_ErrorControl.card_conditions mu L_f L_tilde alpha gamma share =
+  EControl.conditions mu L_f L_tilde alpha gamma share. reflexivity. Qed.
+Goal EControl_ErrorControl.card_rate mu gamma = EControl.rate mu gamma. reflexivity. Qed.
+Goal forall s, EControl_ErrorControl.card_Psi n f grad fs alpha gamma share s = EControl.potential n f grad fs alpha share gamma s.
+Proof.
+  intros; unfold EControl_ErrorControl.card_Psi, EControl.potential, EControl.errors, EControl.P, EControl.Q.
+  change (fun i => EControl.e s i) with (EControl.e s).
+  change ((1 + share) * Rmax _ _) with (EControl.a (sqrt (1 - alpha)) share).
+  change (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) with (EControl.v (sqrt (1 - alpha)) share).
+  unfold EControl.shifted, Rdiv. ring.
+Qed.
+Goal forall x0 : V, EControl_ErrorControl.code_start n grad C b x0 = EControl.start n grad C b x0. reflexivity. Qed.
+Goal forall s, EControl_ErrorControl.code_step n grad C b gamma share s = EControl.step n grad C b gamma share s. reflexivity. Qed.
+
+Goal EControl_ErrorControlNonconvex.card_conditions L_f L_tilde alpha gamma share =
+  EControl.nonconvex_conditions L_f L_tilde alpha gamma share. reflexivity. Qed.
+Goal EControl_ErrorControlNonconvex.card_descent gamma = EControl.descent gamma. reflexivity. Qed.
+Goal forall s, EControl_ErrorControlNonconvex.card_Psi n f grad fs alpha gamma share s =
+  EControl.potential n f grad fs alpha share (gamma / 2) s.
+Proof.
+  intros; unfold EControl_ErrorControlNonconvex.card_Psi, EControl.potential, EControl.errors, EControl.P, EControl.Q.
+  change (fun i => EControl.e s i) with (EControl.e s).
+  change ((1 + share) * Rmax _ _) with (EControl.a (sqrt (1 - alpha)) share).
+  change (if Rlt_dec 0 share then (1 - sqrt (1 - alpha)) / 2 else 0) with (EControl.v (sqrt (1 - alpha)) share).
+  unfold EControl.shifted, Rdiv. ring.
+Qed.
+Goal forall x0 : V, EControl_ErrorControlNonconvex.code_start n grad C b x0 = EControl.start n grad C b x0. reflexivity. Qed.
+Goal forall s, EControl_ErrorControlNonconvex.code_step n grad C b gamma share s = EControl.step n grad C b gamma share s.
+reflexivity. Qed.
 
 (* EF21. *)
 Goal alpha <= 1 -> EF21_ErrorFeedback.card_conditions mu L_f L_tilde alpha gamma <->

@@ -110,6 +110,8 @@ PLANTED = [
         "Definition rate (q : R) : R := 1 - q",
         "Definition rate (q : R) : R := 1 - 2 * q",
     ),
+    ("methods/LoCoDLRandK.v", "  4 * (sqrt (INR d", "  2 * (sqrt (INR d"),
+    ("methods/EControl.v", "((1 + share) ^ 3 + v s share).", "((1 + share) ^ 2 + v s share)."),
     ("methods/EFNonconvex.v", "gamma * L ^ 2 / (2 * (1", "gamma * L ^ 2 / (3 * (1"),
     ("methods/EFBV.v", "lambda_ ^ 2 * omega.", "lambda_ ^ 3 * omega."),
     ("methods/EFBV.v", "((1 + left lambda_ eta omega) / 2)", "(left lambda_ eta omega)"),
@@ -164,7 +166,6 @@ UNTIED = [
     "convex, gd: last iterate, 3/L_f",
     "diana card: e / 50",
     "ef card: e / 50",
-    "ef card: e' / 50",
     "page card: p twice",
 ]
 """Planted faults of broadcasts, of noise and of theorems that are not in Rocq."""
