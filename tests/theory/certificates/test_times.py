@@ -3,7 +3,7 @@
 from time import process_time
 
 import pytest
-from test_searches_and_theorems import at_a_point
+from by_rule import by_rule
 
 from certibit import METHODS, certify
 from certibit.theory.cones import central_path
@@ -68,7 +68,7 @@ def steps(monkeypatch):
 def test_a_certificate_takes_no_longer_than_it_did(name, search, steps, unit):
     (n, kappa, omega), *taken = TAKEN[name]
     sent = omega if METHODS[name].method.needs.compressor else None
-    method, where = at_a_point(name, n, kappa, sent)
+    method, where = by_rule(name, n, kappa, sent)
     potential = "search" if search else None
     seconds = least_time(lambda: certify(method, where, potential=potential))
     most, longest = taken[search]
@@ -80,5 +80,5 @@ def test_shorter_steps_are_seen(steps, monkeypatch):
     """The planted fault: steps that go half as far."""
     monkeypatch.setattr(central_path, "TOWARDS", central_path.TOWARDS / 2)
     point, (most, _), _ = TAKEN["diana"]
-    certify(*at_a_point("diana", *point))
+    certify(*by_rule("diana", *point))
     assert len(steps) > MORE_STEPS * most
