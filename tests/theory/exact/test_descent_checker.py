@@ -11,11 +11,7 @@ import pytest
 from descents_by_class import ASKED, METHODS, SMOOTH, descent_of
 from forgeries import changed, refused
 
-from certibit import (
-    Assumption,
-    Refusal,
-    certify,
-)
+from certibit import Assumption, Refusal, certify
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.proof_file import proof_file
 
