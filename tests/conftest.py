@@ -12,6 +12,7 @@ settings.load_profile("certibit")
 
 
 _ROOT = Path(__file__).parents[1]
+sys.path.append(str(_ROOT / "docs"))
 _NOT_OURS = pytest.StashKey[str | None]()
 _OWN = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 

@@ -25,6 +25,13 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Moments:
+    x: Any  # (1, d, R), the model
+    v: Any  # (1, d, R), another vector of the server, such as its momentum
+    h: Any  # a vector of the server or of each client
+
+
+@dataclass(frozen=True)
 class Psi:
     """A potential whose terms are a function of method, state, state at rest, problem and n."""
 

@@ -2,11 +2,14 @@
 
 import inspect
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from making import audit_page, compressor_page, method_page, site
+from making.reference_page import reference_pages
+from making.relaxed_comparison import relaxed_comparison
+from making.text import docstring, escaped, formula, prose, table
 
 import certibit
 from certibit.figures.certified.rates import Rate, compared_rate
@@ -17,13 +20,6 @@ from certibit.theory.audit.machinery.report import audit_report
 from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER
 
 DOCS = Path(__file__).parents[1] / "docs"
-sys.path.insert(0, str(DOCS))
-
-from making import audit_page, compressor_page, method_page, site  # noqa: E402
-from making.reference_page import reference_pages  # noqa: E402
-from making.relaxed_comparison import relaxed_comparison  # noqa: E402
-from making.text import docstring, escaped, formula, prose, table  # noqa: E402
-
 RATES = [Rate("m", "r", 10, 100.0, 9.0, 0.25, 0.5, "")]
 
 

@@ -15,13 +15,7 @@ from certibit.figures.certified.rates import Rate, rates_of
 from certibit.figures.certified.variants import MEANING
 from certibit.figures.looks import method_label
 from certibit.figures.pool import Call, Work, results
-from certibit.figures.text.tables import (
-    ABSENT,
-    accuracy_name,
-    digits_text,
-    json_number,
-    short_cost,
-)
+from certibit.figures.text.tables import ABSENT, accuracy_name, digits_text, json_number, short_cost
 from certibit.solvers.total_bits import total_text
 from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 

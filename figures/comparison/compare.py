@@ -28,11 +28,7 @@ from certibit.solvers.runs.grid import StepGrid
 from certibit.solvers.runs.trace import MEASURES, Trace, require_measure
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store, StoredJob
-from certibit.theory.catalogue.covered_run import (
-    measure_at_start,
-    require_theorem,
-    usual_measure,
-)
+from certibit.theory.catalogue.covered_run import measure_at_start, require_theorem, usual_measure
 
 Named: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 """The selector of a problem, and pairs of options of :func:`certibit.problem`."""

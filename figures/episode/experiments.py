@@ -34,12 +34,7 @@ from certibit.figures.episode.theorem_runs import (
     best_rounds,
     theorem_runs,
 )
-from certibit.figures.episode.tuning import (
-    TUNINGS,
-    Contest,
-    Results,
-    hold,
-)
+from certibit.figures.episode.tuning import TUNINGS, Contest, Results, hold
 from certibit.figures.pool import Work
 from certibit.figures.text.verdicts import ClaimVerdict, verdicts_text
 from certibit.solvers.runs.grid import StepGrid

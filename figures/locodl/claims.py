@@ -26,20 +26,8 @@ from numpy.typing import NDArray
 from certibit.data.terminal import paragraph, table
 from certibit.figures.costs import BAND
 from certibit.figures.locodl.panels import COUNTED, Curve, Figure, Panel
-from certibit.figures.text.tables import (
-    ABSENT,
-    accuracy_name,
-    count_text,
-    json_number,
-    late_median,
-)
-from certibit.figures.text.verdicts import (
-    OWN,
-    SEEDS,
-    SUPPORTED,
-    Quotation,
-    verdicts_text,
-)
+from certibit.figures.text.tables import ABSENT, accuracy_name, count_text, json_number, late_median
+from certibit.figures.text.verdicts import OWN, SEEDS, SUPPORTED, Quotation, verdicts_text
 from certibit.solvers.runs.trace import Trace
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.verdict import FAILS, UNDECIDED

@@ -25,12 +25,7 @@ from certibit.figures.locodl.panels import (
 from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, data_figures
 from certibit.figures.looks import method_label, method_look
 from certibit.figures.pool import Work, traces
-from certibit.figures.text.tables import (
-    ABSENT,
-    accuracy_name,
-    count_text,
-    late_median,
-)
+from certibit.figures.text.tables import ABSENT, accuracy_name, count_text, late_median
 from certibit.solvers.compressors.composition import downward
 from certibit.solvers.runs.trace import Trace
 from certibit.theory.card import LOWER_BOUND, Order

@@ -18,14 +18,7 @@ from certibit.theory.certificates.search import Objective, objective_value
 from certibit.theory.potential import Region
 from certibit.theory.proofs.proof import Proof, rest_text, unit_of_step
 from certibit.theory.quadratic_potential import QuadraticPotential
-from certibit.theory.verdict import (
-    FAILS,
-    Known,
-    readable_factor,
-    subtracted,
-    times_psi,
-    written,
-)
+from certibit.theory.verdict import FAILS, Known, readable_factor, subtracted, times_psi, written
 from certibit.theory.worlds.orbits import StepCost
 
 SLOWER = 0.01

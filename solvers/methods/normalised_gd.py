@@ -3,14 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from certibit.solvers.authoring import (
-    Array,
-    Gradients,
-    Messages,
-    Method,
-    Needs,
-    mean,
-)
+from certibit.solvers.authoring import Array, Gradients, Messages, Method, Needs, mean
 from certibit.solvers.clipping import ModelState, norm
 from certibit.solvers.method import require_positive
 

@@ -22,7 +22,6 @@ REFUSALS = {
     "figures 5": "there is no figure '5'; choose some of 1, 2, 3, 4, all",
     "figures 1 --jobs 0": f"--jobs: '0' {NONE}",
     "demo --jobs two": f"--jobs: 'two' {NONE}",
-    "demo --seeds 0": f"--seeds: '0' {NONE}",
     "export gd a\0b.json": "a word has the character NUL; leave it out",
     BREAST: "required: METHOD",
     f"{BREAST} gd --kapa 9": "--kapa 9; did you mean --kappa?",
@@ -36,7 +35,6 @@ REFUSALS = {
     "run quadratic:d=999999@99 gd": "a quadratic of 99 clients and 999999 features would",
     f"{BREAST} gd --until 1e-40": "finer than 64-bit numbers are",
     f"run {MODEL} gd --until-gradient 1e-40": "|grad f|^2 = 1e-40 is finer than",
-    f"run {MODEL} gd --until-gradient -1": "a budget of -1 squared_gradient is not",
     f"{BREAST} gdd": "'gdd' is unknown; did you mean gd",
     f"{BREAST} episod": "'episod' is unknown; did you mean episode",
     f"{BREAST} celgc": "does not state; give eta, gamma with --set",
@@ -50,10 +48,7 @@ REFUSALS = {
     f"run {MODEL} gd --strict --set gamma=9":
         "the parameters of gd are outside every theorem of the method: gamma",
     f"{BREAST} locodl rand-q:2": "no compressor is called 'rand-q:2'",
-    f"{BREAST} locodl rand-k:0": "at least 1",
-    f"{BREAST} locodl rand-k:31": "31",
     f"{BREAST} locodl rand-k:{LONG}": "take at most 12 digits",
-    f"{BREAST} locodl top-k:2": "needs an unbiased compressor",
     f"{BREAST} gd natural": "cannot use natural",
     f"{BREAST} ef21 {3000 * 'scaled('}natural{3000 * ')'}": "scales more",
     f"{TOY} {DEEP * 'two-way('}": TWICE,
@@ -64,10 +59,7 @@ REFUSALS = {
     **{f"{SMALL} --seeds {value}": f"--seeds: '{value}' {NONE}" for value in ("0", "-2", "1.5")},
     f"{SMALL} --seeds {LONG}": NONE,
     f"{SMALL} --seeds 99999999999": "a batch of 99999999999 runs would take about",
-    f"{SMALL} --until 0": "a budget of 0 gap is not possible; give a positive number",
-    f"{SMALL} --until nan": "a budget of nan gap is not possible",
     f"{SMALL} --bits -5": "a budget of -5 bits is not possible",
-    f"{SMALL} --bits inf": "a budget of inf bits is not possible",
     f"{SMALL} --bits 10 --until 1": "not allowed with",
     f"{SMALL} --fast": "unrecognized arguments: --fast",
     f"{SMALL} --set p={LONG}": "must be a finite float",
@@ -82,7 +74,6 @@ REFUSALS = {
     f"{COMPARED} gd --report ''": "'' is no name for the report",
     f"{COMPARED} gd --plot a.tif": "a.tif is no figure",
     f"{COMPARED} gd --width 3": "give its file by --plot",
-    f"{COMPARED} gd --output a\0b": "a word has the character NUL; leave it",
 }  # fmt: skip
 
 

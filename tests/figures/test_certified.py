@@ -10,11 +10,7 @@ from certibit import Budget, FunctionClass, Refusal, Setting, certify, compresso
 from certibit.data.files.archive import read_record
 from certibit.data.terminal import text_columns
 from certibit.figures.certified import comparison, potential_gains
-from certibit.figures.certified.comparison import (
-    certified_comparison,
-    measured_table,
-    rates_table,
-)
+from certibit.figures.certified.comparison import certified_comparison, measured_table, rates_table
 from certibit.figures.certified.measured_bits import Runs, quadratic_of
 from certibit.figures.certified.potential_gains import (
     SEARCHED,

@@ -1,12 +1,12 @@
 """Pictures of the README show what the README says, in colours that differ."""
 
 import re
-import sys
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from making.pictures import VERDICTS, blocks, filled, numbers_of, stamped
 from matplotlib.figure import Figure as Canvas
 
 from certibit.data.files.archive import write_record
@@ -14,8 +14,6 @@ from certibit.figures.locodl.recipes import FIGURES
 from certibit.theory.catalogue.catalogue import CLIPPING, METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs" / "making"))
-from pictures import VERDICTS, blocks, filled, numbers_of, stamped  # noqa: E402  (a script beside the docs)
 
 ROW = re.compile(
     r"^    ([a-z0-9-]+) +([a-z-]+:\S+|-) +([\d,]+) +([\d,]+|-) +([\d,]+) +([\d,]+)$", re.MULTILINE

@@ -8,11 +8,7 @@ from certibit.solvers.method import Functions
 from certibit.solvers.methods.ef21 import EF21, State
 from certibit.solvers.methods.gd import GD
 from certibit.theory.card import Card, Orders, Role, compressed_up
-from certibit.theory.formulas.error_feedback import (
-    best_feedback_step,
-    error_root,
-    feedback_factor,
-)
+from certibit.theory.formulas.error_feedback import best_feedback_step, error_root, feedback_factor
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem

@@ -24,13 +24,7 @@ from certibit.theory.proofs.programme.descent_programme import DescentProgramme
 from certibit.theory.proofs.proof import Measure, Proof, step_and_start
 from certibit.theory.quadratic_potential import Reweighted
 from certibit.theory.setting import OfSamples, Setting
-from certibit.theory.theorem import (
-    SLACK,
-    Condition,
-    ContractionPromise,
-    DescentPromise,
-    Theorem,
-)
+from certibit.theory.theorem import SLACK, Condition, ContractionPromise, DescentPromise, Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 

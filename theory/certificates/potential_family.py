@@ -19,11 +19,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import leading_columns
 from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
-from certibit.theory.worlds.opaque.exact_numbers import (
-    Rational,
-    fraction,
-    rational,
-)
+from certibit.theory.worlds.opaque.exact_numbers import Rational, fraction, rational
 from certibit.theory.worlds.orbits import first_state
 from certibit.theory.worlds.symbolic.frames import Matrix
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of

@@ -16,12 +16,7 @@ from certibit.solvers.registry import extension
 from certibit.theory.assumptions.assumption import BoundedDissimilarity
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import Weights, certify, default_measure, noise_frontier
-from certibit.theory.certificates.largest_step import (
-    ACCURACY,
-    best_step,
-    largest_step,
-    steps_of,
-)
+from certibit.theory.certificates.largest_step import ACCURACY, best_step, largest_step, steps_of
 from certibit.theory.certificates.search import setting
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential

@@ -61,11 +61,7 @@ from certibit.theory.checks.method.promise import accuracy_constant
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rules
 from certibit.theory.checks.problem.problems import problem_checks
-from certibit.theory.checks.promises import (
-    Promised,
-    check_growth,
-    check_promise,
-)
+from certibit.theory.checks.promises import Promised, check_growth, check_promise
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import RunTheorem, Theorem
 from certibit.theory.verdict import FAILS, Verdict

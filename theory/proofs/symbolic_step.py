@@ -21,11 +21,7 @@ from certibit.theory.proofs.premises import Premises
 from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.opaque.clients import require_asked
-from certibit.theory.worlds.opaque.exact_numbers import (
-    exact_parameters,
-    in_rational_numbers,
-    zeros,
-)
+from certibit.theory.worlds.opaque.exact_numbers import exact_parameters, in_rational_numbers, zeros
 from certibit.theory.worlds.opaque.letters import Opaque, watched
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
@@ -41,11 +37,7 @@ from certibit.theory.worlds.symbolic.interpolation import (
     of_noise,
     shared_evaluations,
 )
-from certibit.theory.worlds.symbolic.kernels import (
-    expected_gram,
-    kernels_of_blocks,
-    unknowns_met,
-)
+from certibit.theory.worlds.symbolic.kernels import expected_gram, kernels_of_blocks, unknowns_met
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 from certibit.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
 from certibit.theory.worlds.symbolic.symbols import (

@@ -18,11 +18,7 @@ from certibit.theory.export.rocq_words import (
     rocq_text,
 )
 from certibit.theory.proofs.positivity import RationalFunction
-from certibit.theory.relaxed.certify_clipped import (
-    ClippedCertificate,
-    RegimeProof,
-    SlopeMeasure,
-)
+from certibit.theory.relaxed.certify_clipped import ClippedCertificate, RegimeProof, SlopeMeasure
 from certibit.theory.relaxed.growth_bounds import largest_ratio
 from certibit.theory.relaxed.regimes import Regime, regimes
 from certibit.theory.relaxed.slope_world import SLOPE

@@ -3,22 +3,12 @@
 import argparse
 
 from certibit.cli.words import options
-from certibit.cli.words.plain_options import (
-    FRESH,
-    JSON,
-    output,
-    print_json,
-    read_output,
-)
+from certibit.cli.words.plain_options import FRESH, JSON, output, print_json, read_output
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
 from certibit.data.terminal import for_terminal
-from certibit.figures.comparison.compare import (
-    compare,
-    keep_comparison,
-    require_name,
-)
+from certibit.figures.comparison.compare import compare, keep_comparison, require_name
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.trace import SECONDS
 from certibit.solvers.store.store import Store

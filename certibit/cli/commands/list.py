@@ -14,12 +14,7 @@ from certibit.data.terminal import for_terminal, paragraph
 from certibit.solvers.compressors.selector import NAMES as COMPRESSORS, other_names
 from certibit.solvers.registry import extension
 from certibit.theory.card import LOWER_BOUND, ORIGINAL_ADIANA, Card
-from certibit.theory.catalogue.catalogue import (
-    CLIPPING,
-    METHODS,
-    SHARED_MINIMISER,
-    STOCHASTIC,
-)
+from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, SHARED_MINIMISER, STOCHASTIC
 from certibit.theory.formulas.leading_orders import CASES, leading_order
 from certibit.theory.theorem import STATUSES
 

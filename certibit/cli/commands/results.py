@@ -103,11 +103,7 @@ _CLASSES = ("strongly-convex", "convex", "nonconvex", "relaxed", "all")
 
 def _compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
-    from certibit.figures.certified.classes import (
-        class_table,
-        relaxed_table,
-        rule_tables,
-    )
+    from certibit.figures.certified.classes import class_table, relaxed_table, rule_tables
 
     tables: dict[str, tuple[str, Callable[[], str]]] = {
         "all": ("classes", class_table.class_table),

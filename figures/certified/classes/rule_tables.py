@@ -13,12 +13,7 @@ from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS, STOCHASTIC
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.summary import (
-    Account,
-    StatedDescent,
-    account,
-    stated_descent,
-)
+from certibit.theory.certificates.summary import Account, StatedDescent, account, stated_descent
 from certibit.theory.proofs.proof import Proof
 
 Row = tuple[tuple[str, ...], Mapping[str, str]]

@@ -11,11 +11,7 @@ from by_rule import by_rule
 
 from certibit import METHODS, Experiment, GradSkip, Quadratic, Setting, copies, mean, parameters
 from certibit.solvers.compressors.selection import RandK
-from certibit.theory.cards.compressed_scaffnew import (
-    balanced_probability,
-    fewest_bits,
-    primal_gain,
-)
+from certibit.theory.cards.compressed_scaffnew import balanced_probability, fewest_bits, primal_gain
 from certibit.theory.worlds.linear_maps import worst_case
 
 ROUNDING = 1e-9

@@ -7,10 +7,7 @@ import pytest
 from certibit import CARDS, DIANA, GD, PAGE, SGD, Quadratic, certify, compressor, problem
 from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.polyak_lojasiewicz import Similarity
-from certibit.theory.certificates.certified_theorem import (
-    CertifiedTheorem,
-    searched_theorem,
-)
+from certibit.theory.certificates.certified_theorem import CertifiedTheorem, searched_theorem
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.setting import OfSamples, Setting

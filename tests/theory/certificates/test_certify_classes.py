@@ -5,13 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from certibit import (
-    DIANA,
-    EF21,
-    FunctionClass,
-    Refusal,
-    certify,
-)
+from certibit import DIANA, EF21, FunctionClass, Refusal, certify
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA

@@ -14,10 +14,7 @@ from certibit import ClientClass, FunctionClass, Quadratic, Refusal, certify, ce
 from certibit.cli import main
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.methods.clip21 import Clip21, State
-from certibit.theory.cards.clip21 import (
-    ErrorsInABall,
-    contraction_from_start,
-)
+from certibit.theory.cards.clip21 import ErrorsInABall, contraction_from_start
 from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
 from certibit.theory.potential import value
 

@@ -26,10 +26,7 @@ from certibit.theory.cards.diana import ConvexShifts
 from certibit.theory.cards.gd import ApproachConvex, LastIterate
 from certibit.theory.cards.nesterov import GrowingMomentum
 from certibit.theory.checks.method.promise import promise
-from certibit.theory.checks.method.whole_runs import (
-    bounded_run,
-    on_huber_functions,
-)
+from certibit.theory.checks.method.whole_runs import bounded_run, on_huber_functions
 from certibit.theory.checks.promises import at_the_boundary
 from certibit.theory.theorem import Condition, ContractionPromise, DescentPromise, RunPromise
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+from small_methods import Moments
 
 from certibit import Card, Experiment, Method, Needs, Quadratic, copies, mean, problem
 from certibit.solvers.compressors.selection import RandK, TopK
@@ -34,13 +35,6 @@ class Still(GD):
     def communicate(self, s, problem, channel):
         mean(channel.send(problem.grad(s.x)))
         return State(channel.broadcast(s.x))
-
-
-@dataclass(frozen=True)
-class Moments:
-    x: object
-    v: object
-    h: object
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,7 @@ import pytest
 
 from certibit.cli import main
 from certibit.data.files.archive import read_record
-from certibit.figures.theory_results import (
-    row_summary,
-)
+from certibit.figures.theory_results import row_summary
 from certibit.theory.checks import standard as report
 from certibit.theory.checks.standard import TheoremRow, rows, tasks
 from certibit.theory.theorem import Condition

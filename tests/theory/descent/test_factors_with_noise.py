@@ -9,16 +9,7 @@ import pytest
 from attack import largest_excess
 from small_methods import ThreePoints
 
-from certibit import (
-    CARDS,
-    LSVRG,
-    SGD,
-    VRDIANA,
-    FunctionClass,
-    GradientNoise,
-    Refusal,
-    certify,
-)
+from certibit import CARDS, LSVRG, SGD, VRDIANA, FunctionClass, GradientNoise, Refusal, certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.proofs import symbolic_step
 from certibit.theory.quadratic_potential import AtModel

@@ -6,15 +6,7 @@ import pytest
 from attack import largest_excess
 from small_methods import ThreePoints
 
-from certibit import (
-    CARDS,
-    PAGE,
-    SGD,
-    FunctionClass,
-    GradientNoise,
-    Refusal,
-    certify,
-)
+from certibit import CARDS, PAGE, SGD, FunctionClass, GradientNoise, Refusal, certify
 from certibit.solvers.authoring import mean
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.quadratic_potential import AtModel

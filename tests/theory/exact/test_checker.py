@@ -1,7 +1,6 @@
 """The file that a proof is kept in, and the checker of the file, which needs no certibit."""
 
 import copy
-import importlib.util
 import json
 import re
 import subprocess
@@ -10,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import check_proof
 import pytest
 from by_rule import by_rule
 from forgeries import changed, refused, resealed
@@ -20,11 +20,7 @@ from certibit.theory.export.export import write_certificate
 from certibit.theory.export.proof_file import proof_file, sealed
 from certibit.theory.worlds.opaque.exact_numbers import fraction, rational
 
-PAGE = Path(__file__).parents[3] / "docs" / "check_proof.py"
-CHECKER = importlib.util.module_from_spec(
-    importlib.util.spec_from_file_location("check_proof", PAGE)
-)
-CHECKER.__spec__.loader.exec_module(CHECKER)
+PAGE = Path(check_proof.__file__)
 
 
 @pytest.mark.long(keep=3)
@@ -34,7 +30,7 @@ def test_the_checker_accepts_what_is_written(name, tmp_path):
     proof = proof_of(name)
     assert proof.verify()
     write_certificate(proof, path)
-    assert CHECKER.check(json.loads(path.read_text(encoding="utf-8"))["proof"]) == ""
+    assert check_proof.check(json.loads(path.read_text(encoding="utf-8"))["proof"]) == ""
 
 
 def test_the_checker_is_short_and_needs_nothing():
@@ -241,7 +237,7 @@ def test_a_gradient_at_the_solution_that_is_not_0_proves_nothing():
         {"multiplier": "100", "class": 0, "from": [a], "to": [b]}
         for a, b in [(1, place), (place, 1), (0, place), (place, 0)]
     ]
-    assert refused(CHECKER, file)
+    assert refused(check_proof, file)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +267,7 @@ def test_many_local_steps_are_one_inequality_that_is_checked():
     promised = 1 - METHODS["5gcs-cc"].theorems[0].rate(method, where)
     assert promised < float(proof.decrease) <= proof.bound <= float(proof.decrease) * (1 + 1e-9)
     file = proof_file(proof)["proof"]
-    assert CHECKER.check(file) == ""
+    assert check_proof.check(file) == ""
     steps = steps_of(file)
     assert steps["number"] == method.K > 100
 
@@ -283,7 +279,7 @@ def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
     proof, theorem = certify(method, where), METHODS["5gcs-cc"].theorems[0]
     assert 1 - theorem.rate(method, where) < float(proof.decrease) <= proof.bound
     file = proof_file(proof)["proof"]
-    assert CHECKER.check(file) == ""
+    assert check_proof.check(file) == ""
     steps = steps_of(file)
     assert (steps["number"], Fraction(steps["pull"])) == (method.K, fraction(rational(method.tau)))
     place = next(i for i, one in enumerate(file["inequalities"]) if "steps" in one)
@@ -304,13 +300,13 @@ def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
         (("classes", 0, "L"), larger),
     ]
     for where_, change in changes:
-        assert refused(CHECKER, changed(file, where_, change)), where_
+        assert refused(check_proof, changed(file, where_, change)), where_
 
 
 def test_a_negative_function_value_is_a_negative_part():
     file = proof_file(proof_of("agd"))["proof"]
     negative = changed(file, ("psi", "values", 0), lambda _: "-1")
-    assert CHECKER.check(negative) == "Psi has a negative part"
+    assert check_proof.check(negative) == "Psi has a negative part"
 
 
 def test_the_contraction_of_the_server_is_proved_and_checked():
@@ -319,8 +315,8 @@ def test_the_contraction_of_the_server_is_proved_and_checked():
     assert proof.verify()
     assert not replace(proof, functions=replace(functions, alpha_down=0.3)).verify()
     file = proof_file(proof)["proof"]
-    assert CHECKER.check(file) == ""
-    assert CHECKER.check(changed(file, ("classes", 1, "alpha"), lambda _: "3/10"))
+    assert check_proof.check(file) == ""
+    assert check_proof.check(changed(file, ("classes", 1, "alpha"), lambda _: "3/10"))
 
 
 @pytest.mark.long(keep=4)
@@ -341,7 +337,7 @@ def test_multipliers_of_another_step_are_refused(name, changed):
         ),
     }[changed]()
     assert not other.verify()
-    assert CHECKER.check(proof_file(other)["proof"])
+    assert check_proof.check(proof_file(other)["proof"])
 
 
 def test_the_average_is_as_convex_as_the_classes_are_in_the_mean():
@@ -351,10 +347,10 @@ def test_the_average_is_as_convex_as_the_classes_are_in_the_mean():
     proof = certify(GD(0.25), functions)
     assert float(proof.decrease) == pytest.approx(1 - (1 - 0.25 * 1.75) ** 2, rel=1e-9)
     file = proof_file(proof)["proof"]
-    assert CHECKER.check(file) == ""
-    assert refused(CHECKER, changed(file, ("classes", -1, "mu"), lambda _: "2"))
-    assert refused(CHECKER, changed(file, ("classes", -1, "L"), lambda _: "30"))
-    assert refused(CHECKER, changed(file, ("evaluations", 0, "point", 0, 0), lambda _: "2"))
+    assert check_proof.check(file) == ""
+    assert refused(check_proof, changed(file, ("classes", -1, "mu"), lambda _: "2"))
+    assert refused(check_proof, changed(file, ("classes", -1, "L"), lambda _: "30"))
+    assert refused(check_proof, changed(file, ("evaluations", 0, "point", 0, 0), lambda _: "2"))
 
 
 def test_a_potential_with_a_negative_part_proves_nothing():
@@ -362,4 +358,4 @@ def test_a_potential_with_a_negative_part_proves_nothing():
     first, *others = proof.weights
     negative = replace(proof, weights=(first, *(-weight for weight in others)))
     assert not negative.verify()
-    assert CHECKER.check(proof_file(negative)["proof"]) == "Psi has a negative part"
+    assert check_proof.check(proof_file(negative)["proof"]) == "Psi has a negative part"

@@ -2,27 +2,18 @@
 
 import copy
 import json
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
+import check_proof
 import pytest
 from descents_by_class import ASKED, METHODS, SMOOTH, descent_of
 from forgeries import changed, refused
 
-from certibit import (
-    Assumption,
-    Refusal,
-    certify,
-)
+from certibit import Assumption, Refusal, certify
 from certibit.theory.export.export import write_certificate
 from certibit.theory.export.proof_file import proof_file
-
-PAGE = Path(__file__).parents[3] / "docs" / "check_proof.py"
-sys.path.append(str(PAGE.parent))
-import check_proof  # noqa: E402  (a page of the documentation)
 
 
 @cache

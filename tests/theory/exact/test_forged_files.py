@@ -5,8 +5,8 @@ import json
 import sys
 from fractions import Fraction
 from functools import cache, partial
-from pathlib import Path
 
+import check_proof
 import numpy as np
 import pytest
 from by_rule import by_rule
@@ -17,9 +17,6 @@ from quadratic_attack import refuted
 
 from certibit import GD, ClientClass, FunctionClass, certify
 from certibit.theory.export.proof_file import proof_file, sealed
-
-sys.path.append(str(Path(__file__).parents[3] / "docs"))
-import check_proof
 
 CLASSES = [ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)]
 

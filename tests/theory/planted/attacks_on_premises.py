@@ -6,11 +6,11 @@ coin that is rare, a number of clients that is large, or after some rounds.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from math import comb, prod
 from typing import Any
 
 import numpy as np
+from attacks import kind
 from small_methods import Memory, Pair
 
 from certibit import Method, Needs, copies, everyone, masked, mean, total, where
@@ -149,11 +149,6 @@ class RarelyFresh(Stale):
         moved = s.x - self.gamma * channel.send(s.h)
         fresh = where(cohort & ~heads, problem.grad(moved, active=cohort), s.h)
         return Memory(where(cohort, moved, s.x), fresh)
-
-
-@cache
-def kind(name: str, base: type, **members: Any) -> type[Method]:
-    return dataclass(frozen=True)(type(base.__name__, (base,), {"name": name, **members}))
 
 
 def gradient_times(factor):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attacks import kind
 from attacks_on_premises import (
     ATTACKS,
     FORGETFUL,
@@ -25,7 +26,6 @@ from attacks_on_premises import (
     Remembering,
     Stating,
     by_heads,
-    kind,
     rare,
     true_of_heads,
 )

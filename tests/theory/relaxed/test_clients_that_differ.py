@@ -1,11 +1,10 @@
 """EPISODE with local steps and CELGC, where |grad f_i| <= kappa + rho |grad f|: both sides."""
 
 import json
-import sys
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
+import check_clipped
 import numpy as np
 import pytest
 from test_relaxed_soundness import Everyone
@@ -15,9 +14,6 @@ from certibit.data.relaxed.families import Cosh, Extremal, Multiples, Steep, Til
 from certibit.solvers.clipping import ModelState
 from certibit.theory.relaxed.clipped_account import clipped_account
 from certibit.theory.relaxed.clipped_file import clipped_file
-
-sys.path.append(str(Path(__file__).parents[3] / "docs"))
-import check_clipped
 
 KAPPA = 0.3
 FAMILIES = [

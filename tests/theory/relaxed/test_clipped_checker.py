@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import check_clipped
 import numpy as np
 import pytest
 from decreases import DECREASES
@@ -18,9 +19,7 @@ from certibit import certify_clipped
 from certibit.cli import main
 from certibit.theory.relaxed.clipped_file import clipped_file
 
-PAGE = Path(__file__).parents[3] / "docs" / "check_clipped.py"
-sys.path.append(str(PAGE.parent))
-import check_clipped  # noqa: E402  (a page of the documentation)
+PAGE = Path(check_clipped.__file__)
 
 
 @cache

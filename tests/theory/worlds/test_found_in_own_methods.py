@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from small_methods import Moments
 from unstated import formulas, quadratic, unstated
 
 from certibit import CELGC, EF, GD, CompressedGD, Every, Method, Needs, Refusal, copies, mean
@@ -12,31 +13,20 @@ from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 
 
-class Author(Method):
-    """A method of a user, with four functions; Lyapunov functions are not the subject here."""
-
-
 @dataclass(frozen=True)
-class ModelAndShifts:
-    x: object
-    v: object
-    h: object
-
-
-@dataclass(frozen=True)
-class MomentumDIANA(Author):
+class MomentumDIANA(Method):
     gamma: float = 0.005
     alpha: float = 0.1
     beta: float = 0.2
     name, needs, schedule = "momentum-diana", Needs(compressor="unbiased"), Every()
 
     def start(self, x, problem, channel):
-        return ModelAndShifts(x, 0 * x, copies(0 * x, problem.n))
+        return Moments(x, 0 * x, copies(0 * x, problem.n))
 
     def communicate(self, s, problem, channel):
         m = channel.uplink(problem.grad(s.x) - s.h)
         v = self.beta * s.v + mean(s.h + m)
-        return ModelAndShifts(channel.broadcast(s.x - self.gamma * v), v, s.h + self.alpha * m)
+        return Moments(channel.broadcast(s.x - self.gamma * v), v, s.h + self.alpha * m)
 
 
 @dataclass(frozen=True)
@@ -49,7 +39,7 @@ class Local:
 
 
 @dataclass(frozen=True)
-class LocalMethod(Author):
+class LocalMethod(Method):
     """Local steps with control variates; the server has momentum and keeps where it was before.
 
     A client is late if its coin says so, and then has 0 for its last change.
@@ -76,17 +66,17 @@ class LocalMethod(Author):
 
 
 @dataclass(frozen=True)
-class HeavyBall(Author):
+class HeavyBall(Method):
     gamma: float = 0.03
     beta: float = 0.7
     name, needs, schedule = "heavy-ball", Needs(), WithProbability(0.5)
 
     def start(self, x, problem, channel):
-        return ModelAndShifts(x, 0 * x, x)
+        return Moments(x, 0 * x, x)
 
     def communicate(self, s, problem, channel):
         v = self.beta * s.v + mean(channel.send(problem.grad(s.x)))
-        return ModelAndShifts(s.x - self.gamma * v, v, s.x)
+        return Moments(s.x - self.gamma * v, v, s.x)
 
     def local_step(self, s, problem, channel):
         return s
@@ -117,16 +107,16 @@ def test_a_users_method(method, kept, points, gradients):
 
 
 @dataclass(frozen=True)
-class Counting(Author):
+class Counting(Method):
     """It does something else in every step, for ever."""
 
     name, needs, schedule = "counting", Needs(), Every()
 
     def start(self, x, problem, channel):
-        return ModelAndShifts(x, 0 * x, x)
+        return Moments(x, 0 * x, x)
 
     def communicate(self, s, problem, channel):
-        return ModelAndShifts(s.x - 0.01 * mean(problem.grad(s.x)), s.v + 1, s.h)
+        return Moments(s.x - 0.01 * mean(problem.grad(s.x)), s.v + 1, s.h)
 
 
 def changed(base, **members):
