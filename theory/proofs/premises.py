@@ -121,18 +121,26 @@ class _Translated:
     def gradient_steps(
         self, slope: Any, start: Array, active: Array, step: Any, count: int
     ) -> Array | None:
-        """Return where gradient steps end: after the first, if only rest is asked for."""
-        end = start - step * where(active, slope(start), 0 * start)
-        still = not self.inner.frame.rows(end - start).any()
-        return end if still or self.slope is not None else None
+        """Return where gradient steps end: after the first, if only rest is asked for.
+
+        Where clients end that are not active is not told, as in a step.
+        """
+        end, frame = start - step * slope(start) + 0 * self.grad_star, self.inner.frame
+        own = self.inner.clients(active)
+        moved = frame.rows(end - start)[own[frame.layout.representatives]].any()
+        return None if moved and self.slope is None else frame.asked(end, own)
 
     def minimise(
         self, gradient: Any, start: Array, centre: Array, given: Any, active: Array, **limits: Any
     ) -> tuple[Array, Array]:
-        """Return where local solves from the centre end: after a step, which is 0 at rest."""
+        """Return where local solves from the centre end: after a step, which is 0 at rest.
+
+        Clients that are not active stay at the start, with the gradient 0.
+        """
         at = centre + 0 * start
         z = -1 / limits["L"] * where(active, gradient(at, given, active, self), 0 * at)
-        return z, gradient(centre + z, given, active, self)
+        change = gradient(centre + z, given, active, self)
+        return where(active, z, start), where(active, change, 0 * change)
 
 
 class _OfCells:

@@ -20,7 +20,7 @@ from certibit import (
     certify,
     check,
 )
-from certibit.solvers.authoring import Needs, copies, mean
+from certibit.solvers.authoring import Needs, copies, masked, mean
 from certibit.solvers.backend import everyone, where
 from certibit.solvers.clipping import ModelState, norm, unit
 from certibit.solvers.local_solve import gradient_steps, minimise
@@ -403,3 +403,89 @@ def test_a_relation_that_catches_a_refusal_is_refused():
     psi = Psi(lambda m, s, star, problem, n: (Gap(1.0, s.x),))
     with pytest.raises(Refusal, match="a gradient at the solution is asked for"):
         certify(Ascent(), FunctionClass.nonconvex(3, L=1.0), psi)
+
+
+@dataclass(frozen=True)
+class Local(Method):
+    """Local steps of which those of clients that are away are used, as one ``way`` says."""
+
+    way: str
+    name, needs = "local", Needs()
+
+    def start(self, x, problem, channel):
+        return Memory(x, copies(0 * x, problem.n))
+
+    def fixed_point(self, problem):
+        return Memory(problem.x_star, problem.grad_star)
+
+    def communicate(self, s, problem, channel):
+        some, x = channel.cohort(2), copies(s.x, problem.n)
+        if self.way == "solve":
+            given = Memory(s.x, s.h)
+            _, change = minimise(
+                lambda y, given, active, problem: problem.grad(y) - masked(active, given.h),
+                0 * x, s.x, given, some, problem, accuracy=0.01, L=4.0, mu=2.0, most=9,
+            )  # fmt: skip
+            ends = x - 0.1 * (problem.grad(s.x) + change - masked(~some, s.h))
+        else:
+            active = some if self.way == "cohort" else ~everyone(s.h)
+
+            def slope(z):
+                return problem.grad(z) - masked(active, s.h)
+
+            ends = gradient_steps(slope, x, active, problem, step=0.2, count=1)
+        x = channel.broadcast(mean(channel.send(ends)))
+        return Memory(x, s.h + 0.3 * (problem.grad(s.x) - s.h))
+
+
+@pytest.mark.parametrize(
+    ("way", "noise", "sentence"),
+    [
+        ("cohort", True, "uses what it did not ask for"),
+        ("nobody", True, "uses what it did not ask for"),
+        ("solve", False, "does not stay at its fixed point"),
+    ],
+)
+def test_clients_that_are_away_are_seen_at_rest(way, noise, sentence):
+    """Local steps move them in runs, and a solve gives them the gradient 0."""
+    functions = FunctionClass(3, 1.0, 2.0, noise=GradientNoise() if noise else None)
+    with pytest.raises(Refusal, match=sentence):
+        certify(Local(way), functions, "search")
+
+
+@dataclass(frozen=True)
+class TwoEnds:
+    x: Array  # (1, d, R)
+    y: Array  # (1, d, R)
+    apart: Array  # (n, d, R), the end of steps from x less that of steps from y
+    h: Array  # (n, d, R)
+
+
+class FromTwoPoints(Local):
+    """Local steps along a direction that does not depend on the point, from two points."""
+
+    def start(self, x, problem, channel):
+        zero = copies(0 * x, problem.n)
+        return TwoEnds(x, 0 * x, zero, zero)
+
+    def fixed_point(self, problem):
+        x, h = problem.x_star, problem.grad_star
+        return TwoEnds(x, x, 0 * h, h)
+
+    def invariants(self, s, problem):
+        return (s.apart,)
+
+    def communicate(self, s, problem, channel):
+        def end(x):
+            active, x = everyone(s.h), copies(x, problem.n)
+            return gradient_steps(lambda z: s.h, x, active, problem, step=0.1, count=3)
+
+        gradient = problem.grad(s.x)
+        x = s.x - 0.4 * mean(channel.send(gradient)) + mean(channel.send(s.apart))
+        h = s.h + 0.3 * (gradient - s.h)
+        return TwoEnds(channel.broadcast(x), (s.x + s.y) / 2, end(s.x) - end(s.y), h)
+
+
+def test_steps_from_two_points_do_not_end_at_one():
+    with pytest.raises(Refusal, match="does not keep what it declares to be invariant"):
+        certify(FromTwoPoints(""), FunctionClass(3, 1.0, 2.0), "search")

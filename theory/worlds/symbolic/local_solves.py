@@ -40,6 +40,8 @@ class LocalSolve:
         The number of steps.
     pull : number
         The weight of the quadratic that pulls to the first point, if a criterion ends the steps.
+    start : Blocks
+        The first point, less the centre if there is one, which identifies equal solves.
     """
 
     kind: int
@@ -49,6 +51,7 @@ class LocalSolve:
     step: Any
     count: int
     pull: Any = 0
+    start: Blocks = ()
 
     @property
     def place(self) -> int:
@@ -102,7 +105,7 @@ def local_solve(
 
     They begin the same, and would have the same gradients at this end.
     """
-    before = frame.expression(slope(start), active)
+    before, begin = frame.expression(slope(start), active), frame.expression(start, active)
     known: dict[int, dict[int, LocalSolve]] = {}
     for one in solves:
         if (one.step, one.count, one.pull) == (step, count, 0):
@@ -111,7 +114,11 @@ def local_solve(
     def same(ends: Mapping[int, LocalSolve], name: str, made: Mapping[int, Blocks]) -> bool:
         return all(same_point(getattr(ends[k], name), v) for k, v in made.items() if k in ends)
 
-    fitting = (unknown for unknown, ends in known.items() if same(ends, "before", before))
+    fitting = (
+        unknown
+        for unknown, ends in known.items()
+        if same(ends, "before", before) and same(ends, "start", begin)
+    )
     new = (basis.index("local", len(solves), every_client=True) for _ in range(1))
     for unknown in chain(fitting, new):
         end = frame.unknown(basis, unknown)
@@ -121,7 +128,7 @@ def local_solve(
             break
     for kind, blocks in after.items():
         if kind not in found:
-            solve = LocalSolve(kind, unknown, before[kind], blocks, step, count)
+            solve = LocalSolve(kind, unknown, before[kind], blocks, step, count, start=begin[kind])
             _require_alone(solve, evaluations, frame, basis)
             solves.append(solve)
     return end
@@ -163,12 +170,9 @@ class AccurateSolve(LocalSolve):
     ----------
     accuracy : number
         Of the criterion.
-    start : Blocks
-        The first point minus the centre, which identifies equal solves.
     """
 
     accuracy: Any = 0
-    start: Blocks = ()
 
     def same(self, other: "AccurateSolve") -> bool:
         """Whether they end at the same point: they begin the same, on the same functions."""
@@ -245,7 +249,7 @@ def accurate_solve(
         before, after = (frame.expression(v, active) for v in (change, change + mu * end))
         asked = {
             kind: AccurateSolve(
-                kind, unknown, before[kind], after[kind], 1 / L, most, mu, accuracy, begin[kind]
+                kind, unknown, before[kind], after[kind], 1 / L, most, mu, begin[kind], accuracy
             )
             for kind in after
         }

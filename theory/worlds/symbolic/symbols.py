@@ -211,7 +211,7 @@ class SymbolicProblem:
     ) -> ClientArray:
         """Gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
         sample = slot_of(sample, self.named)
-        rows_of_all = self._clients(active)
+        rows_of_all = self.clients(active)
         if not rows_of_all.any():
             return self.frame.asked(0 * self.grad_star, rows_of_all)
         require_asked(x, rows_of_all[self.frame.layout.representatives])
@@ -285,7 +285,7 @@ class SymbolicProblem:
         """Return where gradient steps of all active clients end; None to do them one by one."""
         if self.one_by_one or not count or self.samples is not None:
             return None
-        own = self._clients(active)
+        own = self.clients(active)
         end = local_solve(
             self.solves, slope, start, own, step, count, self.frame, self.basis, self.evaluations
         )
@@ -311,14 +311,15 @@ class SymbolicProblem:
         def change(z: Array) -> Array:
             return gradient(centre + z, given, active, self)
 
-        own = self._clients(active)
+        own = self.clients(active)
         solves, frame, seen = self.solves, self.frame, self.evaluations
         end, there = accurate_solve(
             solves, change, start, own, frame, self.basis, seen, **criterion
         )
         return where(active, end, start), where(active, there, 0 * there)
 
-    def _clients(self, active: Array | int | None) -> NDArray[np.bool_]:
+    def clients(self, active: Array | int | None) -> NDArray[np.bool_]:
+        """Return which clients are active, (n,), given a mask or a number of them."""
         if active is None or isinstance(active, int):  # all, or how many
             everyone: NDArray[np.bool_] = self.frame.everyone
             return everyone if active is None or active > 0 else ~everyone
