@@ -194,7 +194,7 @@ REFUSED = [
     "compressed-gd theorem: 4 times as fast",
     "sgd card: A/50 in the condition",
     "page, samples: change of half the length",
-    "l-svrg, samples: two samples",
+    "l-svrg, samples: reference never moves",
 ]
 
 
