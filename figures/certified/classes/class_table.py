@@ -59,13 +59,17 @@ class Cell:
 
 def class_cells(card: Card, classes: Sequence[str] = CLASSES) -> tuple[Cell, ...]:
     """Return the cells of a method, by class of functions."""
-    factors = card.about("potential")
+    factors, samples = card.about("potential"), card.method.needs.samples
     stated = {
         "strongly convex": _mark(factors),
-        _FACTOR: _mark(one for one in factors if _allows_noise(one) or one.noise_at_solution),
+        _FACTOR: _mark(
+            (one for one in factors if _allows_noise(one) or one.noise_at_solution), samples
+        ),
         "convex": _mark(card.about("gap")),
         "nonconvex": _mark(card.about("squared_gradient")),
-        "stochastic": _mark(one for one in card.about("squared_gradient") if _allows_noise(one)),
+        "stochastic": _mark(
+            (one for one in card.about("squared_gradient") if _allows_noise(one)), samples
+        ),
         "(L0, L1)": _mark(card.about("gradient_norm")) or "t" * bool(card.along_runs),
     }
     found = []
@@ -80,9 +84,10 @@ def class_cells(card: Card, classes: Sequence[str] = CLASSES) -> tuple[Cell, ...
     return tuple(found)
 
 
-def _mark(theorems: Any) -> str:
+def _mark(theorems: Any, tied: bool = True) -> str:
+    """Return the marks of theorems, of which those in Rocq are about the same gradients or not."""
     theorems = list(theorems)
-    checked = "k" if any(one.kernel for one in theorems) else ""
+    checked = "k" if tied and any(one.kernel for one in theorems) else ""
     published = "T" if any(one.published for one in theorems) else "t"
     return f"{published}{checked}" if theorems else ""
 
