@@ -6,8 +6,8 @@ iteration of a whole run with what it records. ``vectors`` is the memory that th
 vectors (n, d, R).
 """
 
-import argparse
 import json
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -138,15 +138,12 @@ def measured(problem: Any, runs: int, library: str) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description="Time iterations on a GPU.")
-    parser.add_argument("--library", default="cupy")
-    parser.add_argument("--shapes", type=int, default=len(SHAPES), help="so many, small ones first")
-    chosen = parser.parse_args()
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else len(SHAPES)  # small ones first
     with quiet_machine():
-        for storage, n, m, d, all_runs in SHAPES[: chosen.shapes]:
+        for storage, n, m, d, all_runs in SHAPES[:most]:
             problem = made(storage, n, m, d)
             for runs in all_runs:
-                for found in measured(problem, runs, chosen.library):
+                for found in measured(problem, runs, "cupy"):
                     print(json.dumps(found), flush=True)
 
 

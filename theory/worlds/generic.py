@@ -224,8 +224,8 @@ def generic_functions(subject: Subject, d: int, seed: int) -> GenericFunctions:
     trial = replace(functions, x_star=origin, v=functions.v + 1.0, curve=noted)
     for _ in generic_states(method, trial, seed, origin):
         pass
-    reach = max(points)
-    return replace(functions, scale=1 / reach if 0 < reach < np.inf else 1.0)
+    reach, none = max(points), ROUNDING if method.needs.composite else 0  # that f and g cancel
+    return replace(functions, scale=1 / reach if none < reach < np.inf else 1.0)
 
 
 def generic_states(

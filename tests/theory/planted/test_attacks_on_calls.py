@@ -350,17 +350,13 @@ def test_minimisers_of_f_are_not_those_of_f_and_g(n):
         certify(OfBoth(), FunctionClass(n, 1.0, 1.5))
 
 
-@dataclass(frozen=True)
-class Descent(Method):
+class Descent(Stepping):
     """Compressed gradients of functions with one minimiser, at a step with which it diverges."""
 
-    name, needs = "descent", Needs(compressor="unbiased", shared_minimiser=True)
+    needs = Needs(compressor="unbiased", shared_minimiser=True)
 
-    def start(self, x, problem, channel):
-        return ModelState(x)
-
-    def communicate(self, s, problem, channel):
-        return ModelState(channel.broadcast(s.x - mean(channel.uplink(problem.grad(s.x)))))
+    def step(self, x, problem, channel):
+        return channel.broadcast(x - mean(channel.uplink(problem.grad(x))))
 
 
 def caught(question, otherwise):

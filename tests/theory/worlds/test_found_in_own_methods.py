@@ -7,6 +7,7 @@ import pytest
 from small_methods import Moments
 from unstated import formulas, quadratic, unstated
 
+import certibit
 from certibit import CELGC, EF, GD, CompressedGD, Every, Method, Needs, Refusal, copies, mean
 from certibit.solvers.method import WithProbability
 from certibit.theory.worlds.fixed_points import fixed_point
@@ -138,3 +139,22 @@ RESTLESS = {
 def test_a_method_without_a_fixed_point_is_refused(method, field):
     with pytest.raises(Refusal, match=rf"no state was found .* ({field}) still changes by"):
         fixed_point(method, quadratic(3, 2))
+
+
+class OfBothGradients(GD):
+    """Gradient descent on f + g, whose two gradients cancel at rest and nowhere else."""
+
+    needs = Needs(composite=True)
+
+    def fixed_point(self, problem):
+        return None
+
+    def communicate(self, s, problem, channel):
+        gradient = mean(channel.send(problem.grad(s.x))) + problem.grad_g(s.x)
+        return type(s)(channel.broadcast(s.x - self.gamma * gradient))
+
+
+@pytest.mark.parametrize("n", [1, 2, 101])
+def test_rest_is_found_where_two_gradients_cancel(n):
+    found = certibit.certify(OfBothGradients(0.05), certibit.FunctionClass(n, 1.0, 6.0), "search")
+    assert found.factor == pytest.approx(0.81, rel=1e-9)
