@@ -236,7 +236,6 @@ OF_VECTORS = {
     "masked": lambda v: masked(MASK, v),
     "where": lambda v: where(MASK, VECTOR, v),
     "array": lambda v: array_namespace(v).asarray(v),
-    "copy": copy.copy,
     "deep copy": copy.deepcopy,
 }
 
