@@ -21,7 +21,7 @@ LIBRARIES = ("numpy", "cupy", "torch", "torch:cuda", "array-api-strict")
 _DEVICE = 1 << 20
 """Numbers in the arrays (n, d, R) of a run from which on a GPU is taken if there is one.
 
-An iteration takes as long on an H200 as on one core for 6e4 to 3e5 numbers: docs/gpu.md.
+On an H200 all iterations measured were faster from 9e5 numbers on than on one core: docs/gpu.md.
 """
 
 

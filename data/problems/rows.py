@@ -38,7 +38,11 @@ _LARGEST = 1e50
 _DENSE_SIDE = 1000
 """Up to this size of the Gram matrix it is decomposed; beyond, Lanczos."""
 _MANY = 1 << 16
-"""Entries from which on a dense Gram matrix takes a thirtieth of the time of a sparse one."""
+"""Entries from which on the Gram matrix of dense rows is a dense product.
+
+Measured on one core for 7 shapes: it took 0.03 to 0.05 of the time of the sparse one where all
+entries were there, and 0.71 to 0.75 with 15 % of them.
+"""
 
 
 @dataclass(frozen=True, eq=False)

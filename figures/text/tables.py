@@ -122,7 +122,7 @@ _LIMITS = "iterations", "rounds", "bits", "gradients", "seconds"
 def describe_endings(trace: Trace) -> str:
     """Say how many runs have stagnated, diverged or ended at a limit, and where; or ""."""
     limits = Counter(end for end in trace.ending if end in _LIMITS)
-    lowest = np.median(trace.final(trace.measure))
+    middle = late_median(trace.final(trace.measure))
     runs, stagnated = len(trace.ending), trace.ending.count("stagnated")
     diverged = trace.ending.count("diverged")
     told = [
@@ -130,7 +130,7 @@ def describe_endings(trace: Trace) -> str:
         f"{diverged} of {runs} runs diverged" * bool(diverged),
         *(
             f"{count} of {runs} runs ended at the limit of {limit}; the median of "
-            f"{MEASURES[trace.measure]} is {lowest:.2g} at the end"
+            f"{MEASURES[trace.measure]} is {middle:.2g} at the end"
             for limit, count in limits.items()
         ),
     ]

@@ -135,8 +135,9 @@ class TopK(Biased):
         return squared_norm(xp.sort(xp.abs(x), axis=1)[:, : x.shape[1] - self.k, :])[:, 0, :]
 
 
-_PASSES = 6
-"""Features for each entry that is kept from which on passes over all take less than a sort."""
+_PASSES, _LARGE = 6, 1 << 12
+"""Passes over all numbers find the largest entries where there are at least so many features for
+each of them and, on the host, so many numbers; elsewhere a sort takes less time."""
 
 
 def _largest(x: Array, k: int) -> Array:
@@ -145,7 +146,7 @@ def _largest(x: Array, k: int) -> Array:
     What is not a number comes last.
     """
     xp, d = array_namespace(x), x.shape[1]
-    if _PASSES * k > d:
+    if _PASSES * k > d or (is_numpy(x) and x.size < _LARGE):
         return xp.argsort(-xp.abs(x), axis=1, stable=True)[:, :k, :]
     size, found = xp.where(xp.isnan(x), -1.0, xp.abs(x)), []
     if is_numpy(x):

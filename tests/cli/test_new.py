@@ -38,7 +38,6 @@ def test_the_commands_that_are_printed_succeed(kind, capsys):
     ("name", "sentence"),
     [
         ("Mine", "'Mine' is no name of a loss; give small letters"),
-        ("../mine", "'../mine' is no name of a loss"),
         ("numpy", "numpy is a module that Python finds; choose another name"),
     ],
 )

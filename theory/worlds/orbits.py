@@ -151,7 +151,7 @@ class OrbitChannel(Scripted):
         return self.options, self.cells, self.chances
 
     def degree_of(self, s: Any) -> int:
-        """Return how many counts of heads, and one more, quadratic forms of a state need."""
+        """Return the degree of quadratic forms of a state in the number of heads, at most n."""
         return min(max(2 * mean_degree(x) for x in vars(s).values()), int(self.n))
 
     def send(self, v: Array, mask: Array | None = None) -> Array:

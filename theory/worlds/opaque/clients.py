@@ -358,7 +358,7 @@ class _Namespace:
         if isinstance(values, Opaque):
             return values
         kinds = self.like._layout.kinds
-        return _made_of(np.asarray(numbers_of(values, kinds)), kinds, values)
+        return ClientMask(np.asarray(numbers_of(values, kinds)), kinds)
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: self.like._refuse_function(name)

@@ -93,8 +93,8 @@ def noted(ask: Callable[..., Any]) -> Callable[..., Any]:
     def asked(*arguments: Any, **options: Any) -> Any:
         try:
             call = _refused.get(None)
-            known = call is None or not call.is_step
-            if not known and vars(arguments[0]).setdefault("_call", call) is not call:
+            in_step = call is not None and call.is_step
+            if in_step and vars(arguments[0]).setdefault("_call", call) is not call:
                 refuse(
                     "uses what was given to another call",
                     f"asks for {ask.__name__} of functions or a channel that it has kept",
